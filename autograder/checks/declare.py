@@ -1,0 +1,38 @@
+"""The two decorators: ``check`` in a suite, ``mistake`` in a part's catalogue of wrong solutions."""
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def check(
+    *, points: float, exercise: str, hint: str = "", timeout_s: float | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare a check; the values are read from the suite's text before anything runs, so they are literals.
+
+    Args:
+        points: What passing is worth.
+        exercise: The function or class that the check is about.
+        hint: A question for the student who fails it.
+        timeout_s: Seconds that this check may take, where the course's limit does not fit.
+    """
+
+    def declare(function: Callable[P, R]) -> Callable[P, R]:
+        return function
+
+    return declare
+
+
+def mistake(*, of: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare a wrong solution; its docstring is the sentence that a student is told.
+
+    Args:
+        of: What it replaces in the solution: ``attention`` or ``Head.forward``.
+    """
+
+    def declare(function: Callable[P, R]) -> Callable[P, R]:
+        return function
+
+    return declare

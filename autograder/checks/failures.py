@@ -1,0 +1,51 @@
+"""Why a check did not pass, as the student is told it and as a diagnosis reads it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.records import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What student code did where a check failed: the place in the check, and the value or the exception.
+
+    Attributes:
+        kind: ``value`` (a number or tensor), ``exact`` (anything compared exactly) or ``raised``.
+        content: The value, or (type, message) of what was raised.
+        tolerance: How far apart two values may be and still be the same to rounding.
+        step: How many comparisons and calls came before, counted from 0.
+    """
+
+    kind: str
+    content: Any
+    tolerance: float = 0.0
+    step: int = 0
+
+
+class CheckFailure(AssertionError):
+    """A check did not pass, through the student's work.
+
+    Args:
+        message: What was expected and what came.
+        evidence: What a diagnosis compares.
+        traceback: The student's own frames.
+        picture: Plain text that shows what words do not.
+        outcome: ``FAILED`` or ``TIMED_OUT``.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        evidence: Evidence | None = None,
+        traceback: str = "",
+        picture: str = "",
+        outcome: Outcome = Outcome.FAILED,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.evidence = evidence
+        self.traceback = traceback
+        self.picture = picture
+        self.outcome = outcome

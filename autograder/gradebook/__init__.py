@@ -1,0 +1,1 @@
+"""What is kept of a run: one result.json a submission, the gradebook and the manifest."""

@@ -1,0 +1,247 @@
+"""The trusted side of the wall: start the fork server, get workers, ask them, end them."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from autograder.errors import SandboxError
+from autograder.records import Limits
+from autograder.sandbox.process import START_S, WorkerProcess
+from autograder.wire import (
+    REPLY_LIMITS,
+    REQUEST_LIMITS,
+    Array,
+    ProtocolViolation,
+    WorkerDied,
+    WorkerTimedOut,
+    pack,
+    read_frame,
+)
+
+_START_S = 120.0  # torch from a cold disk on a busy machine
+_CLOSE_S = 10.0
+# Only what a Python process needs: no home, no proxy, no token of the person who grades.
+_ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/tmp",
+    "LC_ALL": "C.UTF-8",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONUNBUFFERED": "1",
+    "TORCHINDUCTOR_CACHE_DIR": "/tmp",  # torch makes the folder when it is imported; this one is always there
+}
+_BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); import runpy; runpy.run_module('{}', run_name='__main__')"
+
+
+class ForkServer:
+    """A process that has torch loaded and forks workers.
+
+    Args:
+        preload: What to warm: ``torch`` or ``numpy``, ``optimizer``, groups of forbidden operations.
+    """
+
+    def __init__(self, preload: Sequence[str] = ("torch", "attention")) -> None:
+        self._control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        package_folder = str(Path(__file__).resolve().parents[2])
+        keep = {key: os.environ[key] for key in ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE") if key in os.environ}
+        # -P and -E: neither the current folder nor the environment decides which modules the server imports.
+        command = [sys.executable, "-P", "-E", "-c", _BOOT.format("autograder.sandbox.fork_server"), package_folder]
+        self._process = subprocess.Popen(
+            [*command, str(other.fileno()), ",".join(preload)],
+            pass_fds=[other.fileno()],
+            env={**_ENVIRONMENT, **keep},
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            cwd="/",
+        )
+        other.close()
+        self._ready = False
+
+    def wait_until_ready(self) -> None:
+        """Wait until torch is loaded.
+
+        Raises:
+            SandboxError: The server did not start.
+        """
+        if self._ready:
+            return
+        self._control.settimeout(_START_S)
+        try:
+            self._ready = self._control.recv(16) == b"ready"
+        except OSError:
+            self._ready = False
+        if not self._ready:
+            self._process.kill()
+            stderr = self._process.stderr
+            text = stderr.read().decode(errors="replace").strip() if stderr else ""
+            last = text.splitlines()[-1] if text else "no reason was given"
+            raise SandboxError(f"the fork server did not start: {last}", "run gpt-hw doctor to see what is missing")
+
+    def worker(self, rung: int, limits: Limits, forbidden: Collection[str] = ()) -> "Worker":
+        """Start a worker that is shut in, with no student code in it yet.
+
+        Raises:
+            SandboxError: It could not be shut in.
+        """
+        return Worker(self._spawn(rung, limits, forbidden, None), limits)
+
+    def probe(self, rung: int, limits: Limits, facts: dict[str, Any]) -> dict[str, str | None]:
+        """Run the self-test in a worker of that rung.
+
+        Returns:
+            Probe -> None where the wall held, else what got through.
+
+        Raises:
+            SandboxError: A worker of that rung could not be made.
+        """
+        pieces = self._spawn(rung, limits, (), {**facts, "rung": rung, "grader": os.getpid()})
+        with pieces.channel:
+            pieces.channel.settimeout(START_S)
+            text = b""
+            with contextlib.suppress(OSError):
+                while chunk := pieces.channel.recv(1 << 16):
+                    text += chunk
+        end = pieces.kill()
+        if not text:
+            raise SandboxError(f"rung {rung}: {pieces.said() or f'the probe ended with {end}'}")
+        return dict(json.loads(text))
+
+    def _spawn(
+        self, rung: int, limits: Limits, forbidden: Collection[str], probe: dict[str, Any] | None
+    ) -> WorkerProcess:
+        self.wait_until_ready()
+        channel, worker_channel = socket.socketpair()
+        status, worker_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        read_end, write_end = os.pipe()
+        wish = {"rung": rung, "limits": asdict(limits), "forbidden": sorted(forbidden), "probe": probe}
+        try:
+            socket.send_fds(
+                self._control,
+                [json.dumps(wish).encode()],
+                [worker_channel.fileno(), write_end, worker_status.fileno()],
+            )
+        except OSError as error:
+            raise SandboxError(f"the fork server is gone: {error}", "run the command again") from error
+        finally:
+            worker_channel.close()
+            worker_status.close()
+            os.close(write_end)
+        return WorkerProcess(channel, status, read_end, limits.output_kib << 10)
+
+    def close(self) -> None:
+        """End the server and every worker of it."""
+        self._control.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_CLOSE_S)
+        self._process.kill()
+        self._process.wait()
+        if self._process.stderr:
+            self._process.stderr.close()
+
+    def __enter__(self) -> "ForkServer":
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+
+class Worker:
+    """One shut-in process for student code; every answer of it is checked before it is read.
+
+    Args:
+        pieces: The process.
+        limits: What it may use.
+    """
+
+    def __init__(self, pieces: WorkerProcess, limits: Limits) -> None:
+        self._pieces = pieces
+        self._limits = limits
+        self._number = 0
+        self.alive = True
+
+    def request(
+        self, message: dict[str, Any], arrays: Sequence[Array], deadline: float
+    ) -> tuple[dict[str, Any], list[Array]]:
+        """Ask and wait for the answer until the deadline (of ``time.monotonic``).
+
+        Raises:
+            WorkerTimedOut: No answer came; the process was killed.
+            WorkerDied: The process ended, or sent something that is no answer and was killed.
+        """
+        self._number += 1
+        frame = pack({**message, "id": self._number}, arrays, REQUEST_LIMITS)
+        channel = self._pieces.channel
+        try:
+            channel.settimeout(max(0.001, deadline - time.monotonic()))
+            channel.sendall(frame)
+            header, back = read_frame(lambda size: self._read_exactly(size, deadline), REPLY_LIMITS)
+            if header.get("id") != self._number:
+                raise ProtocolViolation("an answer to a question that was not asked")
+        except TimeoutError:
+            self._end()
+            raise WorkerTimedOut("it ran past the time limit and was stopped") from None
+        except (EOFError, ConnectionError, BrokenPipeError):
+            raise WorkerDied(self._epitaph()) from None
+        except ProtocolViolation as violation:
+            self._end()
+            text = f"the code wrote {violation.reason} where its answer belongs; the process was stopped"
+            raise ProtocolViolation(text) from None
+        return header, back
+
+    def _read_exactly(self, size: int, deadline: float) -> bytearray:
+        buffer = bytearray(size)
+        view = memoryview(buffer)
+        while view:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self._pieces.channel.settimeout(left)
+            count = self._pieces.channel.recv_into(view)
+            if not count:
+                raise EOFError
+            view = view[count:]
+        return buffer
+
+    def _epitaph(self) -> str:
+        self._pieces.ended(1.0)
+        self._end()
+        code = self._pieces.kill().get("code")
+        if code is None:
+            return "the code's process ended before it answered"
+        if code < 0:
+            name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
+            return f"the code's process was ended by signal {name}"
+        return f"the code ended its process with exit status {code} before it answered"
+
+    def _end(self) -> None:
+        self.alive = False
+        self._pieces.kill()
+
+    def printed_since(self, mark: int) -> str:
+        """Return what the code printed after a mark (see ``mark``)."""
+        return self._pieces.said(mark)
+
+    def mark(self) -> int:
+        """Return a place in the output."""
+        return self._pieces.said_bytes
+
+    def close(self) -> None:
+        """End the process."""
+        self.alive = False
+        self._pieces.close()

@@ -1,0 +1,166 @@
+"""The fork server: imports torch once, before any student code, and forks a shut-in worker on request.
+
+    grader ── control socket ─▶ fork server ─ fork ─▶ keeper ─ fork ─▶ worker (confined, then student code)
+
+The keeper makes the namespaces, so that the worker is process 1 of its own, hands a pidfd of it to the grader, waits
+for its end and reports it. The fork server itself never talks to a worker, and never runs student code.
+"""
+
+import contextlib
+import gc
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+from autograder.records import Limits
+from autograder.sandbox import syscalls
+from autograder.sandbox.confine import FIRST_WORKER_UID, Confinement, confine, enter_namespaces
+
+CHANNEL = 3  # the descriptor on which a worker is asked
+_MAX_MESSAGE = 1 << 16
+_WORKER_FAILED = 70  # the worker could not be shut in; the reason is on its output
+_KEEPER_FAILED = 71
+
+
+def main(control_fd: int, preload: Sequence[str]) -> None:
+    """Serve until the grader hangs up.
+
+    Args:
+        control_fd: A SEQPACKET socket; each message is JSON with three descriptors.
+        preload: Of ``torch``, ``optimizer``, ``attention``, ``normalisation``: what to warm before any fork.
+    """
+    control = socket.socket(fileno=control_fd)
+    if syscalls.IS_LINUX:
+        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the grader's: it closes the control socket
+    _warm(preload)
+    folder = tempfile.mkdtemp(prefix="gpt-hw-")
+    os.chmod(folder, 0o711)  # noqa: S103 - another user's worker must be able to pass through it
+    control.send(b"ready")
+    started = 0
+    try:
+        while True:
+            message, descriptors, _, _ = socket.recv_fds(control, _MAX_MESSAGE, 8)
+            if not message:
+                break
+            started += 1
+            if os.fork() == 0:
+                _become_keeper(control, json.loads(message), descriptors, folder, started)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            _reap()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _warm(preload: Sequence[str]) -> None:
+    # A worker must find everything loaded: of our own package it can read nothing.
+    import random
+
+    import autograder.sandbox.probes
+    import autograder.worker.serve  # noqa: F401
+    from autograder.worker import forbidden
+
+    random.seed(0)
+
+    if "torch" in preload:
+        import numpy.random
+        import torch
+
+        numpy.random.seed(0)
+        # One thread until the fork: a pool started here would be missing in the child, which then waits for ever.
+        torch.set_num_threads(1)
+        layer = torch.nn.Linear(2, 2)
+        layer(torch.ones(1, 2)).sum().backward()
+        torch.zeros(2).masked_fill(torch.ones(2, dtype=torch.bool), 0.0).softmax(-1)
+        if "optimizer" in preload:  # the first one imports a second of torch
+            torch.optim.AdamW(layer.parameters()).step()
+        for group in forbidden.GROUPS:
+            if group in preload:
+                forbidden.kernels(group)
+    elif "numpy" in preload:
+        import numpy.random
+
+        numpy.random.seed(0)
+    if syscalls.IS_LINUX and len(os.listdir("/proc/self/task")) != 1:
+        raise RuntimeError("the fork server must have a single thread")
+    gc.collect()
+    gc.freeze()
+
+
+def _reap() -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _become_keeper(
+    control: socket.socket, wish: dict[str, Any], descriptors: Sequence[int], folder: str, number: int
+) -> None:
+    channel, output, status_fd = descriptors
+    try:
+        control.close()
+        _keep(wish, channel, output, socket.socket(fileno=status_fd), folder, number)
+    except BaseException as error:  # told to the grader, which makes it an error of ours
+        os.write(output, f"keeper: {type(error).__name__}: {error}\n".encode())
+        os._exit(_KEEPER_FAILED)
+    os._exit(0)
+
+
+def _keep(
+    wish: dict[str, Any], channel: int, output: int, status: socket.socket, folder: str, number: int
+) -> None:
+    if syscalls.IS_LINUX:
+        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    rung = wish["rung"]
+    uid = FIRST_WORKER_UID + number % 1000 if os.getuid() == 0 and rung < 3 else None
+    plan = Confinement(rung=rung, limits=Limits(**wish["limits"]), uid=uid, root=folder)
+    if rung == 1:
+        enter_namespaces()
+    pid = os.fork()
+    if pid == 0:
+        _become_worker(plan, wish, channel, output)
+    os.close(channel)
+    os.close(output)
+    handles = [os.pidfd_open(pid)] if hasattr(os, "pidfd_open") else []
+    socket.send_fds(status, [json.dumps({"pid": pid}).encode()], handles)
+    _, raw, usage = os.wait4(pid, 0)
+    end = {"code": os.waitstatus_to_exitcode(raw), "cpu_s": usage.ru_utime + usage.ru_stime, "peak_kib": usage.ru_maxrss}
+    status.send(json.dumps(end).encode())
+
+
+def _become_worker(plan: Confinement, wish: dict[str, Any], channel: int, output: int) -> None:
+    try:
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        for source, target in ((nothing, 0), (output, 1), (output, 2), (channel, CHANNEL)):
+            os.dup2(source, target)  # inheritable, since dup3 refuses a descriptor that is already in its place
+        os.closerange(CHANNEL + 1, 4096)
+        if "torch" in sys.modules:
+            from autograder.worker import forbidden
+
+            forbidden.forbid(wish["forbidden"])
+        confine(plan)
+        if wish.get("probe"):
+            from autograder.sandbox.probes import answer
+
+            answer(CHANNEL, wish["probe"])
+        else:
+            from autograder.worker.serve import serve
+
+            serve(socket.socket(fileno=CHANNEL))
+        os._exit(0)
+    except BaseException as error:
+        os.write(2, f"worker: {type(error).__name__}: {error}\n".encode())
+    finally:
+        os._exit(_WORKER_FAILED)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2].split(","))

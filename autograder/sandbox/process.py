@@ -1,0 +1,106 @@
+"""One worker process as the grader holds it: its channel, what it prints, and its end."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import threading
+import time
+from typing import Any
+
+from autograder.errors import SandboxError
+
+START_S = 30.0  # from the wish to the worker's first sign of life, on a busy machine
+_STATUS_S = 10.0
+_SETTLE_TRIES = 50  # milliseconds
+
+
+class WorkerProcess:
+    """The descriptors of one worker process, what it prints, and its end."""
+
+    def __init__(self, channel: socket.socket, status: socket.socket, output: int, keep_bytes: int) -> None:
+        self.channel = channel
+        self._status = status
+        self._keep_bytes = keep_bytes
+        self._kept = bytearray()
+        self._dropped = 0
+        self._output = output
+        self._drain = threading.Thread(target=self._read_output, args=(output,), daemon=True)
+        self._drain.start()
+        self._end: dict[str, Any] | None = None
+        self._status.settimeout(START_S)
+        self.pid, self._pidfd = 0, -1
+        try:
+            message, handles, _, _ = socket.recv_fds(status, 4096, 1)
+        except OSError:
+            message, handles = b"", []
+        if not message:
+            self._drain.join(1)
+            raise SandboxError(f"a worker could not be started: {self.said() or 'no reason was given'}")
+        self.pid = json.loads(message)["pid"]
+        self._pidfd = handles[0] if handles else -1
+
+    def _read_output(self, descriptor: int) -> None:
+        with open(descriptor, "rb", buffering=0) as stream:
+            while chunk := stream.read(1 << 16):
+                room = self._keep_bytes - len(self._kept)
+                self._kept += chunk[: max(0, room)]
+                self._dropped += len(chunk[max(0, room) :])
+
+    def said(self, start: int = 0) -> str:
+        """Return what was printed from a byte on, with a note where the rest was dropped."""
+        self._settle()
+        text = bytes(self._kept[start:]).decode("utf-8", "replace")
+        if self._dropped:
+            text += f"\n... {self._dropped} more bytes were printed and not kept ..."
+        return text.strip("\n")
+
+    @property
+    def said_bytes(self) -> int:
+        """How much was printed and kept so far."""
+        return len(self._kept)
+
+    def _settle(self) -> None:
+        # What was printed before the last answer is in the pipe; the reader may be a moment behind.
+        for _ in range(_SETTLE_TRIES):
+            try:
+                if not self._drain.is_alive() or not select.select([self._output], [], [], 0)[0]:
+                    return
+            except (OSError, ValueError):  # closed by the reader in between
+                return
+            time.sleep(0.001)
+
+    def kill(self) -> dict[str, Any]:
+        """End the process and everything it started; return how it ended."""
+        if self._end is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if self._pidfd >= 0:
+                    signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+                else:
+                    os.killpg(self.pid, signal.SIGKILL)
+            self._end = self._read_end()
+        return self._end
+
+    def ended(self, wait_s: float) -> bool:
+        """Tell whether the process has ended by itself."""
+        if self._end is None and select.select([self._status], [], [], wait_s)[0]:
+            self._end = self._read_end()
+        return self._end is not None
+
+    def _read_end(self) -> dict[str, Any]:
+        self._status.settimeout(_STATUS_S)
+        try:
+            return dict(json.loads(self._status.recv(4096) or b"{}"))
+        except (OSError, ValueError):
+            return {}
+
+    def close(self) -> None:
+        """End the process and let go of everything."""
+        self.kill()
+        self.channel.close()
+        self._status.close()
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+        self._drain.join(1)

@@ -1,0 +1,165 @@
+"""One part's line to student code: a fresh worker at the start and after any death, a deadline for each check."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from autograder.records import Check, Limits
+from autograder.wire import Array, WorkerDied, WorkerTimedOut
+
+# After so many, calling it again would only burn the limit once more for each check that is left.
+_TIMEOUTS_OF_ONE_NAME = 2
+
+
+class WorkerLike(Protocol):
+    """What is needed of a worker (see ``sandbox.Worker``)."""
+
+    alive: bool
+
+    def request(
+        self, message: dict[str, Any], arrays: Sequence[Array], deadline: float
+    ) -> tuple[dict[str, Any], list[Array]]:
+        """Ask and wait until the deadline."""
+        ...
+
+    def mark(self) -> int:
+        """Return a place in the output."""
+        ...
+
+    def printed_since(self, mark: int) -> str:
+        """Return what was printed after it."""
+        ...
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
+class NotImportable(Exception):
+    """The student's file cannot be imported: every check fails for that one reason.
+
+    Args:
+        message: For the student.
+        traceback: Of the student's own frames.
+        timed_out: True where the import did not end.
+    """
+
+    def __init__(self, message: str, traceback: str = "", *, timed_out: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.traceback = traceback
+        self.timed_out = timed_out
+
+
+class PartConnection:
+    """Answers a suite's requests about one part of one submission.
+
+    Args:
+        open_worker: Starts a fresh worker.
+        module: The part's module.
+        sources: Module -> text, everything that it may import.
+        limits: Of the course.
+    """
+
+    def __init__(
+        self, open_worker: Callable[[], WorkerLike], module: str, sources: Mapping[str, str], limits: Limits
+    ) -> None:
+        self._open_worker = open_worker
+        self._module = module
+        self._sources = dict(sources)
+        self._limits = limits
+        self._worker: WorkerLike | None = None
+        self._deadline = 0.0
+        self._timeouts: Counter[str] = Counter()
+        self._mark = 0
+        self._printed = ""
+        self._not_importable: NotImportable | None = None
+
+    def begin(self, check: Check, seed: int) -> None:
+        """Make ready for a check.
+
+        Raises:
+            NotImportable: The student's file does not import; once seen, it is not tried again.
+        """
+        if self._not_importable is not None:
+            raise self._not_importable
+        self._printed = ""
+        if self._worker is None:
+            self._worker = self._open_worker()
+            try:
+                self._import(self._worker)
+            except NotImportable as reason:
+                self._not_importable = reason
+                raise
+        self._mark = self._worker.mark()
+        self._deadline = time.monotonic() + (check.timeout_s or self._limits.check_s)
+        try:
+            self.request({"op": "begin", "seed": seed, "label": "begin"}, [])
+        except WorkerDied as death:  # a thread of the student's that ended the process between two checks
+            raise NotImportable(death.reason) from None
+
+    def _import(self, worker: WorkerLike) -> None:
+        message = {"op": "import", "module": self._module, "sources": self._sources}
+        file = f"{self._module}.py"
+        try:
+            reply, _ = worker.request(message, [], time.monotonic() + self._limits.check_s)
+        except WorkerTimedOut:
+            self._bury(worker)
+            limit = f"{self._limits.check_s:g} seconds"
+            raise NotImportable(f"Importing {file} did not end within {limit}.", timed_out=True) from None
+        except WorkerDied as death:
+            self._bury(worker)
+            raise NotImportable(f"Importing {file}: {death.reason}.") from None
+        error = reply.get("error")
+        if error is None:
+            return
+        self._bury(worker)
+        texts = {key: error.get(key) if isinstance(error, dict) else "" for key in ("type", "message", "traceback")}
+        if not all(isinstance(text, str) for text in texts.values()):
+            raise NotImportable(f"{file} does not import.")
+        missing = self._missing_part(texts["message"])
+        raise NotImportable(
+            f"{file} does not import: {texts['type']}: {texts['message']}{missing}", str(texts["traceback"])
+        )
+
+    def _missing_part(self, message: str) -> str:
+        name = message.partition("No module named '")[2].partition("'")[0]
+        return f" ({name}.py was not handed in with it)" if name.startswith("part") else ""
+
+    def request(self, message: dict[str, Any], arrays: Sequence[Array]) -> tuple[dict[str, Any], list[Array]]:
+        """Ask the worker, within what is left of the check's time.
+
+        Raises:
+            WorkerTimedOut: The time is over, or was over twice already for the same function.
+            WorkerDied: The process ended.
+        """
+        if self._worker is None:
+            raise WorkerDied("the code's process had ended before")
+        label = str(message.get("label", ""))
+        if self._timeouts[label] >= _TIMEOUTS_OF_ONE_NAME:
+            raise WorkerTimedOut(f"it ran past the time limit {_TIMEOUTS_OF_ONE_NAME} times before, and was not run again")
+        try:
+            return self._worker.request(message, arrays, self._deadline)
+        except WorkerDied as death:
+            if isinstance(death, WorkerTimedOut):
+                self._timeouts[label] += 1
+            self._bury(self._worker)
+            raise
+
+    def printed(self) -> str:
+        """Return what the student's code wrote during this check."""
+        if self._worker is not None:
+            self._printed = self._worker.printed_since(self._mark)
+        return self._printed
+
+    def _bury(self, worker: WorkerLike) -> None:
+        self._printed = worker.printed_since(self._mark)
+        worker.close()
+        self._worker = None
+
+    def close(self) -> None:
+        """End the worker."""
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None

@@ -1,0 +1,168 @@
+"""Pytest runs the suites in this process; a small plugin gives them ``student`` and ``rng`` and keeps the results."""
+
+import contextlib
+import io
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from autograder.checks import CheckFailure, Rng, Student
+from autograder.checks.catalogue import Catalogue
+from autograder.checks.diagnosis import diagnose
+from autograder.checks.student import restart_steps
+from autograder.records import Check, CheckResult, Limits, Outcome, Part
+from autograder.suite.connection import NotImportable, PartConnection, WorkerLike
+
+# No file of the machine or of the submission configures this run, and no other plugin takes part in it.
+_OPTIONS = (
+    "-c", os.devnull, "--rootdir", os.sep, "--noconftest", "--import-mode=importlib", "-q", "--tb=no", "--no-header",
+    "-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "no:threadexception", "-p", "no:logging",
+    "-p", "no:doctest", "-p", "no:junitxml", "-p", "no:faulthandler", "-p", "no:warnings", "-p", "no:stepwise",
+)  # fmt: skip
+
+
+def run_part(
+    part: Part,
+    sources: Mapping[str, str],
+    open_worker: Callable[[], WorkerLike],
+    *,
+    seed: int,
+    limits: Limits,
+    catalogue: Catalogue,
+    extra_options: tuple[str, ...] = (),
+) -> list[CheckResult]:
+    """Run every declared check of a part against one submission.
+
+    Args:
+        part: With its checks; hidden ones are run where it has them.
+        sources: The submission: module -> text.
+        open_worker: Starts a fresh worker.
+        seed: All inputs are drawn from it.
+        limits: Of the course.
+        catalogue: Names mistakes.
+        extra_options: For pytest, where a person watches (``--pdb``).
+
+    Returns:
+        One result for each check that ran. A suite that is broken gives fewer, which scoring notices.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed.
+    """
+    # Only what this part may import crosses the wall with it.
+    visible = {name: text for name, text in sources.items() if name == part.module or name in part.needs}
+    connection = PartConnection(open_worker, part.module, visible, limits)
+    plugin = _Plugin(part, connection, seed)
+    files = {"test_hidden.py" if check.hidden else "test_public.py" for check in part.checks}
+    arguments = [*_OPTIONS, *extra_options, *(str(part.folder / name) for name in sorted(files, reverse=True))]
+    try:
+        status = _run_pytest(arguments, plugin, quiet=not extra_options)
+    finally:
+        connection.close()
+    if status == pytest.ExitCode.INTERRUPTED and not extra_options:
+        raise KeyboardInterrupt
+    return _named(plugin, catalogue)
+
+
+def _run_pytest(arguments: list[str], plugin: "_Plugin", *, quiet: bool) -> int:
+    before = os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # a broken plugin on this machine is no student's failure
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) if quiet else contextlib.nullcontext():
+            return int(pytest.main(arguments, plugins=[plugin]))
+    finally:
+        if before is None:
+            del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
+        else:
+            os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = before
+
+
+def _named(plugin: "_Plugin", catalogue: Catalogue) -> list[CheckResult]:
+    try:
+        names = diagnose(plugin.failures, catalogue.lookup) if any(plugin.failures.values()) else {}
+    except Exception:
+        names = {}  # a broken mistakes.py costs the diagnosis, never a result; `prove` finds it
+    results = []
+    for result in plugin.results:
+        name = names.get(result.check.id)
+        results.append(replace(result, mistake=name, diagnosis=catalogue.told(name)) if name else result)
+    return results
+
+
+class _Plugin:
+    def __init__(self, part: Part, connection: PartConnection, seed: int) -> None:
+        self._checks = {check.id: check for check in part.checks}
+        self._connection = connection
+        self._seed = seed
+        self._started = 0.0
+        self.results: list[CheckResult] = []
+        self.failures: dict[str, CheckFailure | None] = {}
+
+    @pytest.fixture
+    def student(self, request: pytest.FixtureRequest) -> Student:
+        """The student's module, through the wall."""
+        self._connection.begin(self._check(request.node.name), self._seed)
+        return Student(self._connection)
+
+    @pytest.fixture
+    def rng(self, request: pytest.FixtureRequest) -> Rng:
+        """The inputs of this check."""
+        return Rng(self._seed, self._check(request.node.name).id)
+
+    def _check(self, node_name: str) -> Check:
+        return self._checks[node_name.removeprefix("test_")]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+        self._started = time.perf_counter()
+        restart_steps()
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
+        report = yield
+        check = self._checks.get(item.name.removeprefix("test_"))
+        if check is not None and (call.when == "call" or call.excinfo is not None):
+            error = call.excinfo.value if call.excinfo else None
+            result = self._result(check, error)
+            self.results.append(replace(result, seconds=time.perf_counter() - self._started))
+        return report
+
+    def _result(self, check: Check, error: BaseException | None) -> CheckResult:
+        if error is None:
+            self.failures[check.id] = None
+            return CheckResult(check, Outcome.PASSED, printed=self._connection.printed())
+        if isinstance(error, NotImportable):
+            outcome = Outcome.TIMED_OUT if error.timed_out else Outcome.FAILED
+            printed = self._connection.printed()
+            return CheckResult(check, outcome, error.message, traceback=error.traceback, printed=printed)
+        if isinstance(error, CheckFailure):
+            self.failures[check.id] = error
+            return CheckResult(
+                check,
+                error.outcome,
+                error.message,
+                traceback=error.traceback,
+                picture=error.picture,
+                printed=self._connection.printed(),
+            )
+        if isinstance(error, AssertionError):  # a suite's own assert: a property of the student's work
+            failure = CheckFailure(str(error) or "the property does not hold")
+            self.failures[check.id] = failure
+            return CheckResult(check, Outcome.FAILED, failure.message, printed=self._connection.printed())
+        where = _place(error)
+        return CheckResult(check, Outcome.ERROR, f"the grader failed, not the work: {type(error).__name__}: {error}{where}")
+
+
+def _place(error: BaseException) -> str:
+    trace = error.__traceback__
+    place = ""
+    while trace is not None:
+        name = os.path.basename(trace.tb_frame.f_code.co_filename)
+        if name.startswith("test_"):
+            place = f" ({name}:{trace.tb_lineno})"
+        trace = trace.tb_next
+    return place

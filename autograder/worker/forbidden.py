@@ -1,0 +1,141 @@
+"""Ready-made operations that an exercise forbids: replaced where torch dispatches them, so that no name escapes.
+
+Each forbidden operator's kernels are overridden in the dispatcher of this process: an alias, ``getattr``,
+``torch.ops``, ``torch._C``, another thread, a scripted function or a switched-off mode all end there. Python-level
+modules (nn.MultiheadAttention) get a constructor that raises. This is evidence, not the wall: the worker is the
+student's process.
+"""
+
+import ctypes
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib.machinery import ModuleSpec
+from typing import Any, NoReturn
+
+_OPERATORS = {
+    "attention": re.compile(
+        r"aten::.*(scaled_dot_product|multi_head_attention|transformer_encoder|flash_attention|efficient_attention)"
+        r"(?!.*backward)|aten::_triton_scaled_dot_attention"
+    ),
+    "normalisation": re.compile(r"aten::.*(layer|group|batch|instance|rms)_norm(?!.*(backward|stats|elemt))"),
+}
+_PYTHON = {
+    "attention": (
+        "torch.nn.functional:multi_head_attention_forward",
+        "torch.nn:MultiheadAttention.__init__",
+        "torch.nn:Transformer.__init__",
+        "torch.nn:TransformerEncoder.__init__",
+        "torch.nn:TransformerDecoder.__init__",
+        "torch.nn:TransformerEncoderLayer.__init__",
+        "torch.nn:TransformerDecoderLayer.__init__",
+    ),
+    "normalisation": (
+        "torch.nn:LayerNorm.__init__",
+        "torch.nn:RMSNorm.__init__",
+        "torch.nn:GroupNorm.__init__",
+        "torch.nn.modules.batchnorm:_NormBase.__init__",
+    ),
+}
+_MODULES = {"attention": ("torch.nn.attention.flex_attention", "torch.nn.attention.varlen"), "normalisation": ()}
+GROUPS = tuple(_OPERATORS)
+
+
+class ForbiddenOperation(RuntimeError):
+    """A ready-made operation that this part asks the student to write."""
+
+
+@cache
+def kernels(group: str) -> tuple[tuple[str, str], ...]:
+    """List (operator, dispatch key) of every kernel in a group; worked out once, before any fork.
+
+    Args:
+        group: One of ``GROUPS``.
+
+    Returns:
+        Names without ``aten::``.
+    """
+    import torch
+
+    names = [name for name in torch._C._dispatch_get_all_op_names() if _OPERATORS[group].match(name)]
+    keys = [key for key in torch._C.DispatchKey.__members__ if key not in ("Undefined", "EndOfAliasKeys")]
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    found = []
+    for name in names:
+        for key in keys:
+            try:
+                if has(name, key):
+                    found.append((name.removeprefix("aten::"), key))
+            except RuntimeError:  # a key of this list that no kernel may be registered for
+                continue
+    return tuple(found)
+
+
+def forbid(groups: Iterable[str]) -> None:
+    """Make every operation of these groups raise ``ForbiddenOperation`` in this process, for good.
+
+    Args:
+        groups: Of ``GROUPS``.
+    """
+    import torch
+
+    for group in groups:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns that a kernel is overridden, which is the point
+            library = torch._C._dispatch_library("IMPL", "aten", "", __file__, 1)
+            for name, key in kernels(group):
+                library.impl(name, key, _refusal(name.split(".")[0].lstrip("_")))
+        # Dropping the library would bring the kernels back. An extra reference and no name: it stays, unfindable.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+        for place in _PYTHON[group]:
+            _replace_code(place)
+        sys.meta_path.insert(0, _BlockedModules(_MODULES[group]))
+
+
+def _refusal(name: str) -> Callable[..., NoReturn]:
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise ForbiddenOperation(f"{name} is ready-made: writing it is the exercise, so the checks do not accept it")
+
+    return refuse
+
+
+def _replace_code(place: str) -> None:
+    module_name, _, path = place.partition(":")
+    target: Any = sys.modules.get(module_name)
+    for step in path.split("."):
+        target = getattr(target, step, None)
+    if target is None:
+        return
+    shown = path.removesuffix(".__init__")
+    # The code object is replaced rather than the name, so that copies of the function made earlier refuse too.
+    source = (
+        "def refuse(*args, **kwargs):\n"
+        "    from autograder.worker.forbidden import ForbiddenOperation\n"
+        f"    raise ForbiddenOperation('{shown} is ready-made: writing it is the exercise, "
+        "so the checks do not accept it')\n"
+    )
+    space: dict[str, Any] = {}
+    exec(source, space)
+    code = space["refuse"].__code__
+    if len(target.__code__.co_freevars) == 0:
+        target.__code__ = code
+        target.__kwdefaults__ = None
+        target.__defaults__ = None
+    else:  # a constructor that uses super() has a closure, whose shape a new code object must share
+        owner: Any = sys.modules[module_name]
+        *steps, last = path.split(".")
+        for step in steps:
+            owner = getattr(owner, step)
+        setattr(owner, last, space["refuse"])
+
+
+class _BlockedModules:
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
+        if fullname in self.names:
+            raise ForbiddenOperation(f"{fullname} is ready-made: writing it is the exercise")
+        return None

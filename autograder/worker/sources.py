@@ -1,0 +1,89 @@
+"""Student modules made from text: no file is written, and no module of ours or of Python's can be shadowed."""
+
+import importlib.abc
+import importlib.util
+import linecache
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
+from types import CodeType, ModuleType
+from typing import Any
+
+
+class SourceModules(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Finds and loads exactly the modules of one submission.
+
+    Args:
+        sources: Module name -> Python text.
+    """
+
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        self.sources = dict(sources)
+        self.files = {f"{name}.py": name for name in sources}
+        self._modules: dict[str, ModuleType] = {}
+
+    def load(self, name: str) -> ModuleType:
+        """Import one module, as ``import name`` would, and those of the submission that it imports.
+
+        Raises:
+            BaseException: Whatever the module's own code raises.
+        """
+        for file, module in self.files.items():
+            text = self.sources[module]
+            linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        with self.active():
+            return importlib.import_module(name)
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Let ``import`` see this submission's modules, and only this submission's, while a call runs."""
+        sys.meta_path.insert(0, self)
+        sys.modules.update(self._modules)
+        try:
+            yield
+        finally:
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+            for name in self.sources:
+                module = sys.modules.pop(name, None)
+                if module is not None:
+                    self._modules[name] = module
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Answer for the submission's own names only."""
+        if fullname not in self.sources:
+            return None
+        spec = importlib.util.spec_from_loader(fullname, self, origin=f"{fullname}.py")
+        if spec is not None:
+            spec.has_location = True  # gives the module a __file__, which tracebacks and inspect read
+        return spec
+
+    def get_source(self, fullname: str) -> str:
+        """Return the text, for tracebacks and ``inspect``."""
+        return self.sources[fullname]
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Compile the text under the name that the student knows."""
+        return compile(self.sources[fullname], f"{fullname}.py", "exec", dont_inherit=True)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the module's code."""
+        exec(self.get_code(module.__name__), module.__dict__)
+
+    def is_package(self, fullname: str) -> bool:
+        """No part is a package."""
+        return False
+
+    def find(self, module: ModuleType, name: str) -> Any:
+        """Return what the student's module calls ``name``.
+
+        Raises:
+            LookupError: Nothing is called so.
+        """
+        try:
+            return getattr(module, name)
+        except AttributeError:
+            raise LookupError(f"{module.__name__}.py defines no '{name}'") from None
