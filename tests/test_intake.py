@@ -10,6 +10,7 @@ import socket
 import stat
 import struct
 import sys
+import tracemalloc
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -320,7 +321,7 @@ def test_the_shallowest_file_wins_with_a_warning(tmp_path: Path) -> None:
 def test_equally_shallow_files_are_a_problem_that_names_both(tmp_path: Path) -> None:
     submission = read(hand_in(tmp_path, {f"a/{PART3}": SOURCE, f"b/{PART3}": SOURCE, "a/part1_average.py": ""}))
     assert submission.sources == {"part1_average": ""}
-    assert f"a/{PART3}, b/{PART3}" in submission.problems["part3_attention"]
+    assert f"is in several folders: a/{PART3}, b/{PART3};" in submission.problems["part3_attention"]
     assert {f"a/{PART3}", f"b/{PART3}"} <= set(reasons(submission))
 
 
@@ -1007,7 +1008,7 @@ def test_an_endless_table_of_contents_is_not_even_read(tmp_path: Path) -> None:
     count = archive.DIRECTORY_LIMIT // len(entry) + 1
     end = struct.pack("<4s4H2IH", END, 0, 0, 1, 1, count * len(entry), start, 0)
     path.write_bytes(data[:start] + entry * count + end)
-    all_refused(read(path), "more than 2,000 files")
+    all_refused(read(path), "far more than 2,000 files")
 
 
 def test_overlapping_members_are_refused(tmp_path: Path) -> None:
@@ -1116,9 +1117,39 @@ def test_only_what_is_taken_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert opened == [PART3]
 
 
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_file_over_the_limit_is_not_read_to_its_end(tmp_path: Path, zipped: bool) -> None:
+    submission = hand_in(tmp_path, {PART3: bytes(40 << 20)})
+    if zipped:
+        with zipfile.ZipFile(tmp_path / "ada.zip", "w", zipfile.ZIP_STORED) as target:
+            target.write(submission / PART3, PART3)
+        submission = tmp_path / "ada.zip"
+    tracemalloc.start()
+    taken = read(submission)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert taken.problems == {"part3_attention": f"{PART3} is larger than 1 MiB"}
+    assert peak < 8 << 20
+
+
 def test_refusals_are_plain_records(tmp_path: Path) -> None:
     assert read(hand_in(tmp_path, {"x.txt": ""})).refused == (Refusal("x.txt", "not a part file"),)
 
 
 def test_the_public_names_are_these() -> None:
     assert sorted(intake.__all__) == ["Found", "find_submissions", "read_submission", "unique_names"]
+
+
+@pytest.mark.parametrize(("python_text", "taken"), [("x = 1\n", "notebook"), ("x = 2\n", "python")])
+def test_a_py_that_is_still_the_template_gives_way_to_the_notebook(
+    tmp_path: Path, python_text: str, taken: str
+) -> None:
+    (tmp_path / "part3_attention.py").write_text(python_text)
+    cell = {"cell_type": "code", "source": "x = 3", "metadata": {}, "outputs": [], "execution_count": None}
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "part3_attention.ipynb").write_text(json.dumps(notebook))
+    given = {"part3_attention": "x = 1\r\n"}
+    submission = intake.read_submission(tmp_path, {"part3_attention": "part3"}, given)
+    expected = "x = 3" if taken == "notebook" else "x = 2"
+    assert expected in submission.sources["part3_attention"]
+    assert submission.warnings

@@ -137,12 +137,12 @@ def test_fewer_pairs_give_a_rougher_variance(student, rng):
         )
         offs.append(measured - 1.0)
     typical = math.sqrt(sum(off * off for off in offs) / repeats)
-    # sqrt((2 + 6/d) / 200) = 0.20; 2,000 sets of a hundred such answers gave 0.154 to 0.273. Uniform draws of variance 1
-    # have a smaller fourth moment and stay below 0.127, 20,000 pairs give 0.02.
+    # sqrt((2 + 6/d) / 200) = 0.20; 2,000 sets of a hundred such answers gave 0.154 to 0.273. Uniform draws of
+    # variance 1 have a smaller fourth moment and stay below 0.127, 20,000 pairs give 0.02.
     expect(
         0.14 < typical < 0.32,
-        f"Answers of 200 pairs at d = 1 were typically off by {typical:.1%}, where 20 % is due: the number of pairs and "
-        "the shape of the distribution that is drawn from both decide that.",
+        f"Answers of 200 pairs at d = 1 were typically off by {typical:.1%}, where 20 % is due: the number of pairs "
+        "and the shape of the distribution that is drawn from both decide that.",
         evidence=torch.tensor(offs),
     )
     many = number(student.dot_product_variance(2, 50_000, generator=rng.generator()), what="the variance")

@@ -87,7 +87,7 @@ def test_effective_tokens_by_hand(student, rng):
 def test_independent_choices_multiply(student, rng):
     """A row made of two independent choices reads as many tokens as the two numbers multiplied."""
     first, second = torch.softmax(rng.normal(3, 5), dim=-1), torch.softmax(rng.normal(3, 6, std=2.0), dim=-1)
-    joint = torch.einsum("bi,bj->bij", first, second).reshape(3, 30)
+    joint = torch.stack([torch.kron(a, b) for a, b in zip(first, second, strict=True)])  # (3, 30)
     counts = [
         tensor(student.effective_tokens(rows), shape=(3,), what="the effective tokens")
         for rows in (first, second, joint)

@@ -3,7 +3,7 @@
 A suite reads as plain pytest and never touches student code itself: ``student`` reaches it through the wall.
 """
 
-from autograder.checks.compare import agree, equal, expect, number, raises_value_error, tensor, tuple_of
+from autograder.checks.compare import agree, equal, expect, no_gradient, number, raises_value_error, tensor, tuple_of
 from autograder.checks.declare import check, mistake
 from autograder.checks.draws import Rng
 from autograder.checks.failures import CheckFailure
@@ -20,6 +20,7 @@ __all__ = [
     "equal",
     "expect",
     "mistake",
+    "no_gradient",
     "number",
     "raises_value_error",
     "tensor",

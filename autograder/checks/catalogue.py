@@ -1,7 +1,10 @@
 """Where a diagnosis looks up how each mistake fails each check: replayed here, or compiled before."""
 
+import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import FrameType
 from typing import Any, Protocol
 
 from autograder.checks.diagnosis import Fingerprint, fingerprint
@@ -41,19 +44,23 @@ class Replays:
         if hidden:
             self._checks |= load_suite(part.folder / "test_hidden.py")
         solution = sources[part.module]
-        self._connections = {
+        self._right = LocalConnection(part.module, sources)
+        self._wrong = {
             name: LocalConnection(part.module, {**sources, part.module: mistake.applied_to(solution)})
             for name, mistake in self._mistakes.items()
         }
+        self._file = f"{part.module}.py"
         self._known: dict[str, dict[str, Fingerprint]] = {}
 
     def lookup(self, check_id: str) -> Mapping[str, Fingerprint]:
         """Return how each mistake fails that check."""
         if check_id not in self._known:
             function = self._checks[check_id]
+            touched = self._touched(function, check_id)
             failures = {
                 name: run_check(function, check_id, connection, self._seed)
-                for name, connection in self._connections.items()
+                for name, connection in self._wrong.items()
+                if self._mistakes[name].of in touched
             }
             self._known[check_id] = {
                 name: found
@@ -61,6 +68,22 @@ class Replays:
                 if failure is not None and (found := fingerprint(failure.evidence)) is not None
             }
         return self._known[check_id]
+
+    def _touched(self, function: CheckFunction, check_id: str) -> set[str]:
+        # A mistake in something that the right solution never calls in this check cannot show in it.
+        called: set[str] = set()
+
+        def note(frame: FrameType, event: str, argument: object) -> None:
+            if event == "call" and frame.f_code.co_filename == self._file:
+                called.add(frame.f_code.co_qualname)
+
+        before = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            run_check(function, check_id, self._right, self._seed)
+        finally:
+            sys.setprofile(before)
+        return called
 
     def told(self, mistake: str) -> str:
         """Return the sentence for the student."""
@@ -83,8 +106,6 @@ class Compiled:
     """What ``Replays.compiled`` wrote; a missing file is an empty catalogue."""
 
     def __init__(self, path: Path) -> None:
-        import json
-
         self._data: dict[str, Any] = {"mistakes": {}, "checks": {}}
         if path.is_file():
             self._data = json.loads(path.read_text(encoding="utf-8"))

@@ -163,6 +163,16 @@ def tuple_of(got: Any, length: int, *, what: str = "the result") -> tuple[Any, .
     return tuple(got)
 
 
+def no_gradient(got: Any, *, what: str = "the result") -> None:
+    """Require that a tensor came without a gradient attached: made under no_grad, or detached."""
+    step = next_step()
+    if getattr(got, "student_requires_grad", False):
+        raise CheckFailure(
+            f"{what} still carries a gradient (requires_grad is True); none is needed here.",
+            evidence=Evidence("exact", "requires_grad", step=step),
+        )
+
+
 def number(got: Any, *, what: str = "the result") -> float:
     """Require a finite int or float and return it."""
     step = next_step()

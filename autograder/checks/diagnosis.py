@@ -116,8 +116,10 @@ def diagnose(failures: Mapping[str, CheckFailure | None], lookup: Callable[[str]
     fitting: dict[str, list[str]] = {}
     telling: dict[str, bool] = {}
     for check_id, failure in failures.items():
-        mine = fingerprint(failure.evidence) if failure else None
-        if failure is None or failure.evidence is None or mine is None:
+        if failure is None or failure.evidence is None or _says_nothing(failure.evidence):
+            continue
+        mine = fingerprint(failure.evidence)
+        if mine is None:
             continue
         tolerance = failure.evidence.tolerance
         fitting[check_id] = [name for name, other in lookup(check_id).items() if fits(mine, other, tolerance)]
@@ -127,6 +129,14 @@ def diagnose(failures: Mapping[str, CheckFailure | None], lookup: Callable[[str]
         for check_id, names in fitting.items()
         if (name := _one(check_id, names, telling[check_id], fitting, failures, lookup))
     }
+
+
+def _says_nothing(evidence: Evidence) -> bool:
+    # Not written yet, not defined, too slow: no mistake of a catalogue, and common enough to save the replays.
+    if evidence.kind != "raised":
+        return False
+    name, message = evidence.content
+    return name in ("NotImplementedError", "TimedOut") or (name == "Refused" and " defines no '" in message)
 
 
 def _one(

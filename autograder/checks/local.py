@@ -58,6 +58,32 @@ class LocalConnection:
         return self._session.handle(message, arrays)
 
 
+class InProcessWorker:
+    """A worker without a wall, on the student's own machine: what it raises reaches a debugger."""
+
+    def __init__(self) -> None:
+        self._session = Session(reraise=True)
+        self.alive = True
+
+    def request(
+        self, message: dict[str, Any], arrays: Sequence[Array], deadline: float
+    ) -> tuple[dict[str, Any], list[Array]]:
+        """Answer one request; there is no time limit while a person looks around."""
+        return self._session.handle(message, arrays)
+
+    def mark(self) -> int:
+        """Return a place in the output, which goes to the terminal here."""
+        return 0
+
+    def printed_since(self, mark: int) -> str:
+        """Return nothing: it was seen already."""
+        return ""
+
+    def close(self) -> None:
+        """Forget the session."""
+        self.alive = False
+
+
 @dataclass(frozen=True, slots=True)
 class Mistake:
     """One entry of a part's mistakes.py.

@@ -174,6 +174,21 @@ class Student:
             raise AttributeError(name)
         return Remote(self._connection, None, name, name)
 
+    def probe(self, source: str, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Build something of the suite's own in the worker, for the student's code to be given.
+
+        Args:
+            source: Python text; it is the suite's, and student code may read it, so it holds nothing secret.
+            name: What to call in it: a class or a function.
+            args: With what.
+            kwargs: Named arguments.
+
+        Returns:
+            A handle (or plain data), which can be passed to the student's functions and classes.
+        """
+        message = {"op": "probe", "handle": None, "name": name, "source": source}
+        return _value_of(_ask(self._connection, message, list(args), kwargs, name), f"building {name}")
+
 
 def _ask(
     connection: Connection, message: dict[str, Any], args: list[Any], kwargs: dict[str, Any], label: str

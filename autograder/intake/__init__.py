@@ -8,6 +8,6 @@ without opening it; ``taking`` chooses the part files and reads only those. Noth
 
 from autograder.intake.entries import Found, find_submissions
 from autograder.intake.names import unique_names
-from autograder.intake.taking import read_submission
+from autograder.intake.taking import read_source, read_submission
 
-__all__ = ["Found", "find_submissions", "read_submission", "unique_names"]
+__all__ = ["Found", "find_submissions", "read_source", "read_submission", "unique_names"]

@@ -84,7 +84,7 @@ def _parse(data: bytes, name: str) -> Json:
     if not isinstance(notebook, dict):
         raise _invalid(f"{name} holds a {type(notebook).__name__} where a notebook is due")
     version = notebook.get("nbformat")
-    if isinstance(version, bool) or version not in (3, 4):
+    if version not in (3, 4):
         said = f"format {version}" if isinstance(version, int) else "no known format"
         raise _invalid(f"{name} has {said}; save it with a current Jupyter, which writes format 4")
     return notebook

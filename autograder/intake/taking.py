@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.intake.archive import open_archive
-from autograder.intake.folder import KINDS, list_folder, reason_of
+from autograder.intake.folder import KINDS, list_folder, read_file, reason_of
 from autograder.intake.listing import Item, Listing
 from autograder.intake.names import LONGEST_NAME, PartName, PartNames, shadows_library, shown, submission_name
 from autograder.intake.notebook import NOTEBOOK_LIMIT, read_notebook
@@ -38,12 +38,16 @@ class _Taken:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_submission(path: Path, modules: Mapping[str, str]) -> Submission:
+def read_submission(
+    path: Path, modules: Mapping[str, str], templates: Mapping[str, str] | None = None
+) -> Submission:
     """Read what one student handed in.
 
     Args:
         path: The folder or zip.
         modules: The name of the part, such as ``part3``, for each module, such as ``part3_attention``.
+        templates: The text that students were given for each module. A ``.py`` that still is that text gives way to
+            the notebook beside it: its author works in the notebook.
 
     Returns:
         The submission. Whatever is wrong with it is said in its problems, refusals and warnings; a module that was
@@ -52,11 +56,29 @@ def read_submission(path: Path, modules: Mapping[str, str]) -> Submission:
     name = submission_name(path)
     try:
         with _open(path) as listing:
-            taken = _take(listing, modules)
+            taken = _take(listing, modules, templates or {})
     except Unreadable as error:
         sentence = f"not gradable: {error}"
         return Submission(name, problems=dict.fromkeys(modules, sentence), warnings=(sentence,))
     return Submission(name, taken.sources, taken.sha256, taken.problems, tuple(taken.refused), tuple(taken.warnings))
+
+
+def read_source(path: Path) -> tuple[str, str]:
+    """Read one part file that a student is working on, module or notebook.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its text and an empty string, or an empty text and what is wrong with it.
+    """
+    is_notebook = path.suffix == ".ipynb"
+    try:
+        data = read_file(path, path.name, NOTEBOOK_LIMIT if is_notebook else SOURCE_LIMIT)
+        text = read_notebook(data, path.name)[0] if is_notebook else decode_source(data, path.name)
+    except Unreadable as error:
+        return "", str(error)
+    return text, ""
 
 
 @contextmanager
@@ -77,7 +99,7 @@ def _open(path: Path) -> Iterator[Listing]:
         raise Unreadable(KINDS.get(stat.S_IFMT(mode), "it is neither a folder nor a zip file"))
 
 
-def _take(listing: Listing, modules: Mapping[str, str]) -> _Taken:
+def _take(listing: Listing, modules: Mapping[str, str], templates: Mapping[str, str]) -> _Taken:
     """Sort the files by module, then take one for each."""
     taken = _Taken(refused=list(listing.refused), warnings=list(listing.warnings))
     known = PartNames(modules)
@@ -98,7 +120,7 @@ def _take(listing: Listing, modules: Mapping[str, str]) -> _Taken:
     if shadows:
         taken.warnings.append(f"only part files are taken, so these cannot shadow a library: {_few(shadows)}")
     for module, part in modules.items():
-        chosen = _choose(candidates[module], module, part, taken)
+        chosen = _choose(candidates[module], module, part, templates.get(module), taken)
         if chosen is not None:
             _read(chosen, module, part, taken)
     if not any(candidates.values()):
@@ -120,7 +142,9 @@ def _why_not(name: str) -> str:
     return "not a part file"
 
 
-def _choose(candidates: list[_Candidate], module: str, part: str, taken: _Taken) -> _Candidate | None:
+def _choose(
+    candidates: list[_Candidate], module: str, part: str, template: str | None, taken: _Taken
+) -> _Candidate | None:
     """Choose the file of one module: the shallowest, then .py before .ipynb, then the newest copy."""
     usable = [candidate for candidate in candidates if not candidate.item.blocked]
     for candidate in candidates:
@@ -132,6 +156,10 @@ def _choose(candidates: list[_Candidate], module: str, part: str, taken: _Taken)
         return None
     depth = min(len(candidate.item.folder) for candidate in usable)
     usable = _narrow(usable, [c for c in usable if len(c.item.folder) == depth], part, "it is nearer the top", taken)
+    notebooks = [candidate for candidate in usable if candidate.name.kind == ".ipynb"]
+    if notebooks and template is not None:
+        kept = [c for c in usable if c in notebooks or not _is_untouched(c, template)]
+        usable = _narrow(usable, kept, part, "the .py is still as it was given out", taken)
     sources = [candidate for candidate in usable if candidate.name.kind == ".py"]
     usable = _narrow(usable, sources or usable, part, "a .py goes before a notebook", taken)
     if len({candidate.item.folder for candidate in usable}) > 1:
@@ -145,6 +173,15 @@ def _choose(candidates: list[_Candidate], module: str, part: str, taken: _Taken)
         _give_up(usable, module, why, taken)
         return None
     return usable[0]
+
+
+def _is_untouched(candidate: _Candidate, template: str) -> bool:
+    """Tell whether a .py still is what students were given; one that cannot be read is not."""
+    try:
+        text = decode_source(candidate.item.read(SOURCE_LIMIT), candidate.item.name)
+    except Unreadable:
+        return False
+    return text.split() == template.split()
 
 
 def _narrow(

@@ -50,7 +50,8 @@ class ForkServer:
     """A process that has torch loaded and forks workers.
 
     Args:
-        preload: What to warm: ``torch`` or ``numpy``, ``optimizer``, groups of forbidden operations.
+        preload: What to warm: ``torch`` or ``numpy``, ``full`` (optimizers and meta kernels, for a second more),
+            groups of forbidden operations.
     """
 
     def __init__(self, preload: Sequence[str] = ("torch", "attention")) -> None:

@@ -33,7 +33,7 @@ def main(control_fd: int, preload: Sequence[str]) -> None:
 
     Args:
         control_fd: A SEQPACKET socket; each message is JSON with three descriptors.
-        preload: Of ``torch``, ``optimizer``, ``attention``, ``normalisation``: what to warm before any fork.
+        preload: Of ``torch``, ``numpy``, ``full``, ``attention``, ``normalisation``: what to warm before any fork.
     """
     control = socket.socket(fileno=control_fd)
     if syscalls.IS_LINUX:
@@ -79,8 +79,9 @@ def _warm(preload: Sequence[str]) -> None:
         layer = torch.nn.Linear(2, 2)
         layer(torch.ones(1, 2)).sum().backward()
         torch.zeros(2).masked_fill(torch.ones(2, dtype=torch.bool), 0.0).softmax(-1)
-        if "optimizer" in preload:  # the first one imports a second of torch
+        if "full" in preload:  # the first optimizer and the first meta kernel in Python import a second of torch
             torch.optim.AdamW(layer.parameters()).step()
+            torch.ones(2, 2, device="meta").tril()
         for group in forbidden.GROUPS:
             if group in preload:
                 forbidden.kernels(group)

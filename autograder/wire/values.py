@@ -155,7 +155,10 @@ class _Decoder:
         if reader is None:
             raise ProtocolViolation("a node of no known kind")
         try:
-            return reader(content, depth)
+            value = reader(content, depth)
+            if node.get("requires_grad") is True:
+                value.student_requires_grad = True  # what it was there; here it is plain data
+            return value
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError, OverflowError) as error:
             raise ProtocolViolation(f"a malformed {kind}") from error
 

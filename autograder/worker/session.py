@@ -20,9 +20,14 @@ class Refused(Exception):
 
 
 class Session:
-    """One student's modules and the objects that checks have made of them."""
+    """One student's modules and the objects that checks have made of them.
 
-    def __init__(self) -> None:
+    Args:
+        reraise: Let an exception of a call through, for a debugger, instead of putting it into the answer.
+    """
+
+    def __init__(self, *, reraise: bool = False) -> None:
+        self._reraise = reraise
         self._sources = SourceModules({})
         self._module: Any = None
         self._objects: dict[int, Any] = {}
@@ -47,6 +52,8 @@ class Session:
         except Refused as refusal:
             return {"error": {"type": "Refused", "message": clip(str(refusal)), "traceback": ""}}, []
         except BaseException as error:  # SystemExit and KeyboardInterrupt too: they are the student's
+            if self._reraise and message["op"] == "call":
+                raise
             return {"error": describe(error, self._sources.files)}, []
 
     # -- operations ----------------------------------------------------------------------------------------------
@@ -65,7 +72,7 @@ class Session:
         numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
         if numpy is not None:
             numpy.random.seed(seed)
-            numpy.seterr(all="warn")
+            numpy.seterr(divide="warn", over="warn", under="ignore", invalid="warn")  # numpy's own defaults
         if torch is not None:
             torch.manual_seed(seed)
             torch.set_default_dtype(torch.float32)
@@ -95,6 +102,13 @@ class Session:
         if gradients is not None:
             reply["gradients"] = encode(gradients, out, self._keep)
         return reply
+
+    def op_probe(self, message: Mapping[str, Any], arrays: list[Array], out: list[Array]) -> dict[str, Any]:
+        """Build something of the suite's beside the student's code, to be passed into it: a sublayer, a table model."""
+        space: dict[str, Any] = {"__name__": "probe"}
+        exec(compile(message["source"], "probe.py", "exec", dont_inherit=True), space)
+        args, kwargs = self._arguments(message, arrays)
+        return self._answer(space[message["name"]](*args, **kwargs), out)
 
     def op_load(self, message: Mapping[str, Any], arrays: list[Array], out: list[Array]) -> dict[str, Any]:
         """Set parameters by name, in place."""

@@ -1,0 +1,5 @@
+"""``python -m autograder`` is ``gpt-hw``."""
+
+from autograder.cli import main
+
+main()

@@ -1,0 +1,65 @@
+"""The command line: words typed, one call, what is printed, the exit code.
+
+Exit: 0 all passed; 1 a check did not pass; 2 the input is wrong; 3 a bug of ours; 130 stopped by Ctrl-C.
+"""
+
+import os
+import sys
+
+import typer
+
+from autograder import __version__
+from autograder.cli import author, instructor, student
+from autograder.errors import GptHwError
+
+app = typer.Typer(
+    name="gpt-hw",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Derive a GPT from an average, one tested piece at a time; and grade those who do.",
+)
+student.register(app)
+instructor.register(app)
+author.register(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gpt-hw {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Say which version."),
+) -> None:
+    return
+
+
+def main() -> None:
+    """Run the command that was typed; every error of a person's is told with its remedy, without a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another, and nothing stops
+    try:
+        app()
+    except GptHwError as error:
+        typer.echo(f"gpt-hw: {error.message}", err=True)
+        if error.remedy:
+            typer.echo(f"        {error.remedy}", err=True)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("stopped", err=True)
+        raise SystemExit(130) from None
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+    except Exception as error:
+        if os.environ.get("GPT_HW_DEBUG"):
+            raise
+        typer.echo(f"gpt-hw: this is a bug of ours: {type(error).__name__}: {error}", err=True)
+        typer.echo("        run it again with GPT_HW_DEBUG=1 and report what it prints", err=True)
+        raise SystemExit(3) from None

@@ -1,0 +1,12 @@
+"""The line that a submission travels: intake ─▶ suite ⇄ worker ─▶ scoring ─▶ report and gradebook.
+
+``course`` reads what is to be graded and by which rules, ``line`` grades one submission, ``grade`` a folder of them
+for an instructor, ``practice`` a student's own workspace.
+"""
+
+from autograder.pipeline.course import Course, open_course
+from autograder.pipeline.grade import Progress, Summary, grade
+from autograder.pipeline.line import Line
+from autograder.pipeline.practice import PartRun, practise
+
+__all__ = ["Course", "Line", "PartRun", "Progress", "Summary", "grade", "open_course", "practise"]

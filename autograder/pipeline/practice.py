@@ -1,0 +1,97 @@
+"""A student's own run: the public checks, on their own file, on their own machine, through the same line."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.intake import read_source
+from autograder.parts import public_parts, template_folder
+from autograder.records import CheckResult, Limits, Part
+from autograder.sandbox import ForkServer, Worker, choose_rung
+from autograder.workspace import find_source
+
+
+@dataclass(frozen=True, slots=True)
+class PartRun:
+    """What came of one part; ``problem`` where its file cannot be read at all."""
+
+    part: Part
+    results: tuple[CheckResult, ...] = ()
+    problem: str = ""
+
+
+def practise(folder: Path, parts: Sequence[Part], *, pdb: bool = False) -> Iterator[PartRun]:
+    """Run the public checks of some parts on what is in a folder.
+
+    Args:
+        folder: The student's workspace.
+        parts: In which order.
+        pdb: Run everything in this process and stop in the debugger where something fails.
+
+    Yields:
+        One result for each part, as soon as it is known.
+    """
+    sources, problems = _read(folder, parts)
+    runnable = [part for part in parts if part.module in sources]
+    server = ForkServer(("torch", *_groups(runnable))) if runnable and not pdb else None
+    try:
+        yield from _run(parts, sources, problems, server)
+    finally:
+        if server is not None:
+            server.close()
+
+
+def _run(
+    parts: Sequence[Part], sources: Mapping[str, str], problems: Mapping[str, str], server: ForkServer | None
+) -> Iterator[PartRun]:
+    # Imported while the fork server imports torch for itself.
+    from autograder.checks.catalogue import COMPILED, PUBLIC_SEED, Compiled
+    from autograder.checks.local import InProcessWorker
+    from autograder.suite import WorkerLike, run_part
+
+    limits = Limits()
+    rung = 0
+    for part in parts:
+        if part.module not in sources:
+            yield PartRun(part, problem=problems[part.module])
+            continue
+        if server is not None and not rung:
+            # The code is the student's own and so is the machine: where no wall holds, none is needed.
+            rung, _ = choose_rung(server, limits, [], unsafe=True)
+
+        def open_worker(part: Part = part, rung: int = rung) -> WorkerLike | Worker:
+            return InProcessWorker() if server is None else server.worker(rung, limits, part.forbidden)
+
+        results = run_part(
+            part,
+            sources,
+            open_worker,
+            seed=PUBLIC_SEED,
+            limits=limits,
+            catalogue=Compiled(template_folder() / "checks" / part.folder.name / COMPILED),
+            extra_options=("--pdb",) if server is None else (),
+        )
+        yield PartRun(part, tuple(results))
+
+
+def _groups(parts: Sequence[Part]) -> list[str]:
+    return sorted({group for part in parts for group in part.forbidden})
+
+
+def _read(folder: Path, parts: Sequence[Part]) -> tuple[dict[str, str], dict[str, str]]:
+    """Read the files of these parts and of those that they import."""
+    known = public_parts()
+    needed = {part.module: part for part in parts}
+    needed |= {part.module: part for part in known.values() if any(part.module in asked.needs for asked in parts)}
+    sources, problems = {}, {}
+    for module, part in needed.items():
+        path = find_source(folder, part)
+        if path is None:
+            problems[module] = f"there is no {module}.py in {folder}"
+            continue
+        text, problem = read_source(path)
+        if problem:
+            problems[module] = problem
+        else:
+            sources[module] = text
+    return sources, problems
