@@ -1,5 +1,7 @@
 """A student's own run: the public checks, on their own file, on their own machine, through the same line."""
 
+import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +35,7 @@ def practise(folder: Path, parts: Sequence[Part], *, pdb: bool = False) -> Itera
     """
     sources, problems = _read(folder, parts)
     runnable = [part for part in parts if part.module in sources]
-    server = ForkServer(("torch", *_groups(runnable))) if runnable and not pdb else None
+    server = _server(runnable) if runnable and not pdb else None
     try:
         yield from _run(parts, sources, problems, server)
     finally:
@@ -41,10 +43,22 @@ def practise(folder: Path, parts: Sequence[Part], *, pdb: bool = False) -> Itera
             server.close()
 
 
+def _server(parts: Sequence[Part]) -> ForkServer:
+    # torch is imported once, here, before anything else is loaded; the server then is a fork of this process, and
+    # warms itself while this process loads pytest. Forking after torch is known to be safe on Linux only.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+    on_linux = sys.platform == "linux"
+    if on_linux:
+        import torch
+
+        torch.set_num_threads(1)
+    return ForkServer(("torch", *_groups(parts)), from_this_process=on_linux)
+
+
 def _run(
     parts: Sequence[Part], sources: Mapping[str, str], problems: Mapping[str, str], server: ForkServer | None
 ) -> Iterator[PartRun]:
-    # Imported while the fork server imports torch for itself.
     from autograder.checks.catalogue import COMPILED, PUBLIC_SEED, Compiled
     from autograder.checks.local import InProcessWorker
     from autograder.suite import WorkerLike, run_part

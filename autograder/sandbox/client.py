@@ -46,29 +46,76 @@ _ENVIRONMENT = {
 _BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); import runpy; runpy.run_module('{}', run_name='__main__')"
 
 
+class _Child:
+    """A forked process, held like a ``subprocess.Popen``."""
+
+    stderr = None
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._ended = False
+
+    def kill(self) -> None:
+        if not self._ended:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+
+    def wait(self, timeout: float | None = None) -> int:
+        if not self._ended:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self._pid, 0)
+            self._ended = True
+        return 0
+
+
+def _start(control: socket.socket, preload: Sequence[str]) -> "subprocess.Popen[bytes]":
+    package_folder = str(Path(__file__).resolve().parents[2])
+    keep = {key: os.environ[key] for key in ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE") if key in os.environ}
+    # -P and -E: neither the current folder nor the environment decides which modules the server imports.
+    command = [sys.executable, "-P", "-E", "-c", _BOOT.format("autograder.sandbox.fork_server"), package_folder]
+    return subprocess.Popen(
+        [*command, str(control.fileno()), ",".join(preload)],
+        pass_fds=[control.fileno()],
+        env={**_ENVIRONMENT, **keep},
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        cwd="/",
+    )
+
+
+def _fork(ours: socket.socket, control: socket.socket, preload: Sequence[str]) -> _Child:
+    pid = os.fork()
+    if pid:
+        return _Child(pid)
+    try:
+        from autograder.sandbox.fork_server import main
+
+        ours.close()
+        os.setsid()
+        os.chdir("/")
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for target in (0, 1, 2):
+            os.dup2(nothing, target)
+        main(control.fileno(), preload)
+    finally:
+        os._exit(1)
+
+
 class ForkServer:
     """A process that has torch loaded and forks workers.
 
     Args:
         preload: What to warm: ``torch`` or ``numpy``, ``full`` (optimizers and meta kernels, for a second more),
             groups of forbidden operations.
+        from_this_process: Fork the server from this process, which has torch loaded already, instead of starting a
+            fresh one: a second sooner, but everything in this process's memory can then be read by student code.
+            For a student's own machine, before anything else is loaded.
     """
 
-    def __init__(self, preload: Sequence[str] = ("torch", "attention")) -> None:
+    def __init__(self, preload: Sequence[str] = ("torch", "attention"), *, from_this_process: bool = False) -> None:
         self._control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        package_folder = str(Path(__file__).resolve().parents[2])
-        keep = {key: os.environ[key] for key in ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE") if key in os.environ}
-        # -P and -E: neither the current folder nor the environment decides which modules the server imports.
-        command = [sys.executable, "-P", "-E", "-c", _BOOT.format("autograder.sandbox.fork_server"), package_folder]
-        self._process = subprocess.Popen(
-            [*command, str(other.fileno()), ",".join(preload)],
-            pass_fds=[other.fileno()],
-            env={**_ENVIRONMENT, **keep},
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            cwd="/",
-        )
+        self._process = _fork(self._control, other, preload) if from_this_process else _start(other, preload)
         other.close()
         self._ready = False
 
