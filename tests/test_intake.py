@@ -1137,7 +1137,7 @@ def test_refusals_are_plain_records(tmp_path: Path) -> None:
 
 
 def test_the_public_names_are_these() -> None:
-    assert sorted(intake.__all__) == ["Found", "find_submissions", "read_submission", "unique_names"]
+    assert sorted(intake.__all__) == ["Found", "find_submissions", "read_source", "read_submission", "unique_names"]
 
 
 @pytest.mark.parametrize(("python_text", "taken"), [("x = 1\n", "notebook"), ("x = 2\n", "python")])

@@ -157,7 +157,7 @@ def _choose(
     depth = min(len(candidate.item.folder) for candidate in usable)
     usable = _narrow(usable, [c for c in usable if len(c.item.folder) == depth], part, "it is nearer the top", taken)
     notebooks = [candidate for candidate in usable if candidate.name.kind == ".ipynb"]
-    if notebooks and template is not None:
+    if notebooks and template is not None and not all(_is_untouched(c, template) for c in notebooks):
         kept = [c for c in usable if c in notebooks or not _is_untouched(c, template)]
         usable = _narrow(usable, kept, part, "the .py is still as it was given out", taken)
     sources = [candidate for candidate in usable if candidate.name.kind == ".py"]
@@ -176,12 +176,19 @@ def _choose(
 
 
 def _is_untouched(candidate: _Candidate, template: str) -> bool:
-    """Tell whether a .py still is what students were given; one that cannot be read is not."""
+    """Tell whether a part file holds the code that students were given; one that cannot be read does not."""
     try:
-        text = decode_source(candidate.item.read(SOURCE_LIMIT), candidate.item.name)
+        data = candidate.item.read(NOTEBOOK_LIMIT if candidate.name.kind == ".ipynb" else SOURCE_LIMIT)
+        name = candidate.item.name
+        text = read_notebook(data, name)[0] if candidate.name.kind == ".ipynb" else decode_source(data, name)
     except Unreadable:
         return False
-    return text.split() == template.split()
+    return _code(text) == _code(template)
+
+
+def _code(text: str) -> list[str]:
+    """Return what a file says to Python; a notebook has its text in other cells, a module in comments."""
+    return [word for line in text.splitlines() if not line.startswith("#") for word in line.split()]
 
 
 def _narrow(
