@@ -283,8 +283,8 @@ if __name__ == "__main__":
 #   start, so it could not tell place 2 from place 0.)
 # - shift both by one: R_{t+1}' R_{i+1} = R_t' R_i for all t and i. With i = 0: R_{t+1}' R_1 = R_t', that is,
 #   R_{t+1} = R_1 R_t. So **R_t is R_1 applied t times.** One rotation is all there is to choose.
-# - every rotation of d dimensions (d even), seen from the right axes, is d/2 rotations of one plane each, every plane by
-#   an angle of its own. And the right axes cost nothing: W_q and W_k are learned, so they can bring them along.
+# - every rotation of d dimensions (d even), seen from the right axes, is d/2 rotations of one plane each, every plane
+#   by an angle of its own. And the right axes cost nothing: W_q and W_k are learned, so they can bring them along.
 #
 # No other matrices do it. So cut the vector into pairs, and turn pair number i at place t by the angle t ω_i:
 #
@@ -294,7 +294,7 @@ if __name__ == "__main__":
 # width of what is being turned: of *one head's* query. This is **RoPE**, rotary position embedding.
 #
 # If you like complex numbers, see the pair as z = x + jy with j² = -1, and all of it is one line: z becomes z e^{ja}.
-# The dot product of two pairs is the real part of one times the conjugate of the other, and there the exponents subtract.
+# The dot product of two pairs is the real part of one times the conjugate of the other, where the exponents subtract.
 #
 # ### What to get right
 #
@@ -533,7 +533,8 @@ if __name__ == "__main__":
 #
 # - `__init__`: `q`, `k`, `v`, `proj`, each `nn.Linear(d_model, d_model)`. Refuse, with the value in the message, an
 #   unknown `positions`, a number of heads that does not divide, and an odd d_head for "rope".
-# - `split_heads(x)`: `(B, T, d_model) -> (B, h, T, d_head)`, and nothing is computed, only re-arranged.
+# - `split_heads(x)`: `(B, T, d_model) -> (B, h, T, d_head)`, and nothing is computed, only re-arranged. (It is there
+#   for your convenience; the suite does not call it.)
 # - `attention_weights(x)`: `(B, h, T, T)`, rows that add up to 1, nothing above the diagonal.
 # - `forward(x)`: `(B, T, d_model)`: drop, mix, merge, project.
 #

@@ -4,7 +4,7 @@ A suite reads as plain pytest and never touches student code itself: ``student``
 """
 
 from autograder.checks.compare import agree, equal, expect, no_gradient, number, raises_value_error, tensor, tuple_of
-from autograder.checks.declare import check, mistake
+from autograder.checks.declare import check, equivalent, mistake
 from autograder.checks.draws import Rng
 from autograder.checks.failures import CheckFailure
 from autograder.checks.student import Connection, Handle, Student
@@ -18,6 +18,7 @@ __all__ = [
     "agree",
     "check",
     "equal",
+    "equivalent",
     "expect",
     "mistake",
     "no_gradient",

@@ -8,7 +8,8 @@ from types import FrameType
 from typing import Any, Protocol
 
 from autograder.checks.diagnosis import Fingerprint, fingerprint
-from autograder.checks.local import CheckFunction, LocalConnection, load_suite, mistakes_of, run_check
+from autograder.checks.failures import CheckFailure
+from autograder.checks.local import CheckFunction, LocalConnection, Mistake, load_suite, mistakes_of, run_check
 from autograder.records import Part
 
 PUBLIC_SEED = 0  # students' runs draw from it, so that what was compiled before fits them
@@ -50,24 +51,34 @@ class Replays:
             for name, mistake in self._mistakes.items()
         }
         self._file = f"{part.module}.py"
+        self._failures: dict[str, dict[str, CheckFailure | None]] = {}
         self._known: dict[str, dict[str, Fingerprint]] = {}
 
     def lookup(self, check_id: str) -> Mapping[str, Fingerprint]:
         """Return how each mistake fails that check."""
         if check_id not in self._known:
-            function = self._checks[check_id]
-            touched = self._touched(function, check_id)
-            failures = {
-                name: run_check(function, check_id, connection, self._seed)
-                for name, connection in self._wrong.items()
-                if self._mistakes[name].of in touched
-            }
             self._known[check_id] = {
                 name: found
-                for name, failure in failures.items()
+                for name, failure in self.failures(check_id).items()
                 if failure is not None and (found := fingerprint(failure.evidence)) is not None
             }
         return self._known[check_id]
+
+    def failures(self, check_id: str) -> Mapping[str, CheckFailure | None]:
+        """Return what became of each mistake in that check; None where it passed or cannot show."""
+        if check_id not in self._failures:
+            function = self._checks[check_id]
+            touched = self._touched(function, check_id)
+            self._failures[check_id] = {
+                name: run_check(function, check_id, self._wrong[name], self._seed) if mistake.of in touched else None
+                for name, mistake in self._mistakes.items()
+            }
+        return self._failures[check_id]
+
+    @property
+    def mistakes(self) -> Mapping[str, Mistake]:
+        """The catalogue, by name."""
+        return self._mistakes
 
     def _touched(self, function: CheckFunction, check_id: str) -> set[str]:
         # A mistake in something that the right solution never calls in this check cannot show in it.

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from autograder.checks import describe
 from autograder.checks.failures import CheckFailure, Evidence
+from autograder.checks.margins import note
 from autograder.checks.student import Handle, Remote, next_step
 
 # Two values that differ by less than this share of their size are the same number, rounded differently; wider than
@@ -39,6 +40,7 @@ def agree(
         if type(got) not in (int, float):
             _fail_kind(got, expected, what, step)
         allowed = atol + rtol * abs(expected)
+        note(abs(got - expected), allowed)
         if not abs(got - expected) <= allowed:
             message = f"{what}: expected {expected:.10g}, got {got:.10g} (allowed difference: {allowed:.2g})."
             _fail_value(got, expected, what, step, message, max(allowed, 1e-9 * abs(got)))
@@ -52,8 +54,9 @@ def agree(
     if expected.device.type == "meta":
         return
     wide_got, wide_expected = got.double(), expected.double()
-    near = (wide_got - wide_expected).abs() <= atol + rtol * wide_expected.abs()
-    near |= wide_got == wide_expected  # an infinity where an infinity is due
+    gap, allowed = (wide_got - wide_expected).abs(), atol + rtol * wide_expected.abs()
+    near = (gap <= allowed) | (wide_got == wide_expected)  # the second: an infinity where an infinity is due
+    note(gap, allowed)
     if not near.all():
         scale = _largest(wide_got)
         tolerance = max(atol + rtol * scale, _ROUNDING.get(got.dtype, 0.0) * scale)

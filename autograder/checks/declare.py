@@ -36,3 +36,16 @@ def mistake(*, of: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         return function
 
     return declare
+
+
+def equivalent(*, of: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare a right solution in other words: equal by mathematics, so it must keep full marks.
+
+    Args:
+        of: What it replaces in the solution: ``attention`` or ``Head.forward``.
+    """
+
+    def declare(function: Callable[P, R]) -> Callable[P, R]:
+        return function
+
+    return declare

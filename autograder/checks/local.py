@@ -43,13 +43,13 @@ class LocalConnection:
         self._import = {"op": "import", "module": module, "sources": dict(sources)}
         self.import_error: dict[str, Any] | None = None
 
-    def begin(self, seed: int) -> None:
+    def begin(self, seed: int, threads: int = 1) -> None:
         """Start a check: import on first use, then set everything anew."""
         if self._import is not None:
             reply, _ = self._session.handle(self._import, [])
             self.import_error = reply.get("error")
             self._import = None  # type: ignore[assignment]
-        self._session.handle({"op": "begin", "seed": seed}, [])
+        self._session.handle({"op": "begin", "seed": seed, "threads": threads}, [])
 
     def request(self, message: dict[str, Any], arrays: Sequence[Array]) -> tuple[dict[str, Any], list[Array]]:
         """Answer one request."""
@@ -71,13 +71,12 @@ class InProcessWorker:
         """Answer one request; there is no time limit while a person looks around."""
         return self._session.handle(message, arrays)
 
-    def mark(self) -> int:
-        """Return a place in the output, which goes to the terminal here."""
-        return 0
-
-    def printed_since(self, mark: int) -> str:
-        """Return nothing: it was seen already."""
+    def printed(self) -> str:
+        """Return nothing: it went to the terminal."""
         return ""
+
+    def forget_printed(self) -> None:
+        """Do nothing: it was seen already."""
 
     def close(self) -> None:
         """Forget the session."""
@@ -135,10 +134,12 @@ def load_suite(path: Path) -> dict[str, CheckFunction]:
     return {name.removeprefix("test_"): function for name, function in found.items()}
 
 
-def run_check(function: CheckFunction, check_id: str, connection: LocalConnection, seed: int) -> CheckFailure | None:
+def run_check(
+    function: CheckFunction, check_id: str, connection: LocalConnection, seed: int, threads: int = 1
+) -> CheckFailure | None:
     """Run one check; None where it passes."""
     restart_steps()
-    connection.begin(seed)
+    connection.begin(seed, threads)
     try:
         function(Student(connection), Rng(seed, check_id))
     except CheckFailure as failure:
@@ -185,7 +186,7 @@ def mistakes_of(path: Path) -> dict[str, Mistake]:
 
 def _declared(node: ast.FunctionDef) -> str | None:
     for decorator in node.decorator_list:
-        if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "mistake":
+        if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") in ("mistake", "equivalent"):
             for keyword in decorator.keywords:
                 if keyword.arg == "of" and isinstance(keyword.value, ast.Constant):
                     return str(keyword.value.value)

@@ -10,6 +10,7 @@ import typer
 
 from autograder import __version__
 from autograder.cli import author, instructor, student
+from autograder.cli.interrupts import patient_interrupts
 from autograder.errors import GptHwError
 
 app = typer.Typer(
@@ -44,22 +45,35 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows another, and nothing stops
+    patient_interrupts()
     try:
-        app()
+        code = app(standalone_mode=False)
+        sys.stdout.flush()  # here, where a reader who has gone away is no surprise
     except GptHwError as error:
-        typer.echo(f"gpt-hw: {error.message}", err=True)
-        if error.remedy:
-            typer.echo(f"        {error.remedy}", err=True)
+        _tell(error.message, error.remedy)
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         typer.echo("stopped", err=True)
         raise SystemExit(130) from None
     except BrokenPipeError:  # the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
     except Exception as error:
+        if hasattr(error, "show") and hasattr(error, "exit_code"):  # words that are no command or option
+            error.show()
+            raise SystemExit(error.exit_code) from None
         if os.environ.get("GPT_HW_DEBUG"):
             raise
-        typer.echo(f"gpt-hw: this is a bug of ours: {type(error).__name__}: {error}", err=True)
-        typer.echo("        run it again with GPT_HW_DEBUG=1 and report what it prints", err=True)
+        told = " ".join(str(error).split())
+        _tell(
+            f"this is a bug of ours: {type(error).__name__}: {told}",
+            "run it again with GPT_HW_DEBUG=1 and report what it prints",
+        )
         raise SystemExit(3) from None
+    raise SystemExit(code)
+
+
+def _tell(message: str, remedy: str) -> None:
+    typer.echo(f"gpt-hw: {message}", err=True)
+    if remedy:
+        typer.echo(f"        {remedy}", err=True)

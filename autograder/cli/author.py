@@ -1,4 +1,4 @@
-"""What authors type: build."""
+"""What authors type: build, prove."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add these commands."""
     app.command()(build)
+    app.command()(prove)
 
 
 def build(
@@ -37,6 +38,40 @@ def build(
         return
     for change in write(planned, root) or ["nothing to change"]:
         typer.echo(change)
+
+
+def prove(
+    parts: Annotated[str | None, typer.Option(help="Only these parts, such as 3,5.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="On how many seeds right solutions are run.")] = 50,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all cores where not named.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+) -> None:
+    """Prove the suites: right work passes on every seed, every mistake loses points and is named."""
+    from rich.console import Console
+
+    from autograder.cli.proof import print_proof, proof_json
+    from autograder.gradebook import write_atomically
+    from autograder.pipeline import open_course
+    from autograder.prove import prove as try_all
+    from autograder.prove.table import kill_table
+
+    course = open_course(Path.cwd())
+    console = Console(highlight=False)
+    with Console(stderr=True).status("trying solutions, mistakes and flakes") as status:
+        proof = try_all(
+            course,
+            course.select(parts),
+            seeds=seeds,
+            jobs=jobs,
+            on_progress=lambda done, total: status.update(f"{done} of {total} groups of trials"),
+        )
+    if parts is None:
+        write_atomically(course.root / "docs" / "kill-table.md", kill_table(proof))
+    if json:
+        typer.echo(proof_json(proof))
+    else:
+        print_proof(console, proof)
+    raise typer.Exit(0 if proof.holds else 1)
 
 
 def _diagnose(part: "Part") -> Mapping[str, Any]:

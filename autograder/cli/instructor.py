@@ -40,7 +40,8 @@ def grade(
 
     course = open_course(Path.cwd())
     folder = submissions or course.config.submissions
-    target = out or course.config.results
+    target = course.config.results if out is None else out
+    _keep_out_of_the_course(target, course.root)
     console = Console(highlight=False, stderr=json)
     with _Meter(Console(stderr=True, highlight=False)) as meter:
         summary = grade_all(
@@ -58,12 +59,24 @@ def grade(
     raise typer.Exit(summary.exit_code)
 
 
+def _keep_out_of_the_course(target: Path, root: Path) -> None:
+    from autograder.errors import UsageError
+
+    place, assignments = target.resolve(), (root / "assignments").resolve()
+    if root.resolve().is_relative_to(place) or place.is_relative_to(assignments):
+        raise UsageError(
+            f"the results would lie among the files of the course ({place})", "choose a folder of their own with --out"
+        )
+
+
 class _Meter:
     """A progress line on a terminal; a line for each submission where nobody watches, so that logs show life."""
 
     def __init__(self, console: "Console") -> None:
         self._console = console
-        self._status = console.status("starting: importing torch and testing the sandbox") if console.is_terminal else None
+        self._status = (
+            console.status("starting: importing torch and testing the sandbox") if console.is_terminal else None
+        )
 
     def __enter__(self) -> "_Meter":
         if self._status is not None:
@@ -78,7 +91,7 @@ class _Meter:
         from autograder.pipeline import Progress
         from autograder.report.clean import clean_line
 
-        assert isinstance(progress, Progress)  # noqa: S101 - narrows the type; the caller is ours
+        assert isinstance(progress, Progress)  # narrows the type; the caller is ours
         name = clean_line(progress.name)
         left = f", about {progress.seconds_left:.0f} s left" if progress.seconds_left >= 1 else ""
         line = f"{progress.done} of {progress.total}: {name}{' (kept from before)' if progress.skipped else ''}{left}"

@@ -1,5 +1,6 @@
-"""What students type: init, test, status, hint, doctor."""
+"""What students type: init, test, status, hint, pack, doctor."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from autograder.pipeline import PartRun
+    from autograder.records import Part
+    from autograder.workspace import Hint, PartStatus
 
 PUBLIC_END = "Public checks passed. The hidden checks run later, when the work is graded."
 
@@ -22,6 +25,7 @@ def register(app: typer.Typer) -> None:
     app.command()(test)
     app.command()(status)
     app.command()(hint)
+    app.command()(pack)
     app.command()(doctor)
 
 
@@ -52,12 +56,10 @@ def test(
 
     folder = Path.cwd()
     known = public_parts()
-    if parts:
-        chosen = find_parts(parts, known)
-    else:
-        chosen = [part for part in known.values() if find_source(folder, part) is not None]
-        if not chosen:
-            _no_workspace(folder)
+    chosen = find_parts(parts, known) if parts else list(known.values())
+    _require_workspace(folder, known.values())
+    if not parts:
+        chosen = [part for part in chosen if find_source(folder, part) is not None]
     runs = []
     console = None if json else _console()
     for run in practise(folder, chosen, pdb=pdb):
@@ -67,16 +69,18 @@ def test(
             points = sum(result.score or 0 for result in passed)
             record_result(folder, run.part.name, len(passed), len(run.results), points, run.part.points)
         if console is not None:
-            _print_run(console, run)
+            _print_run(console, run, pdb)
     if console is None:
         _print_json(runs)
-    raise typer.Exit(_exit_code(runs))
+    raise typer.Exit(_exit_code(runs, pdb))
 
 
-def _no_workspace(folder: Path) -> None:
+def _require_workspace(folder: Path, parts: "Iterable[Part]") -> None:
     from autograder.errors import UsageError
+    from autograder.workspace import find_source
 
-    raise UsageError(f"there is no part file in {folder}", "make a workspace with gpt-hw init, or change to yours")
+    if all(find_source(folder, part) is None for part in parts):
+        raise UsageError(f"there is no part file in {folder}", "make a workspace with gpt-hw init, or change to yours")
 
 
 def _console() -> "Console":
@@ -85,11 +89,16 @@ def _console() -> "Console":
     return Console(highlight=False)
 
 
-def _print_run(console: "Console", run: "PartRun") -> None:
+def _print_run(console: "Console", run: "PartRun", pdb: bool) -> None:
     from autograder.report.terminal import print_part
 
     if run.problem:
-        console.print(f"{run.part.name}: {run.problem}", style="red", markup=False)
+        typer.echo(f"{run.part.name}: {run.problem}", err=True)
+        typer.echo(f"        mend {run.part.module}.py, or have it made anew with gpt-hw init", err=True)
+        return
+    if pdb:  # the debugger has told already; an exception that reached it is no fault of the grader's here
+        passed = sum(result.outcome == "passed" for result in run.results)
+        console.print(f"{run.part.name}: {passed} of {len(run.part.checks)} public checks passed in the debugger")
         return
     print_part(console, run.part, run.results)
     if all(result.outcome == "passed" for result in run.results):
@@ -98,71 +107,87 @@ def _print_run(console: "Console", run: "PartRun") -> None:
 
 
 def _print_json(runs: list["PartRun"]) -> None:
-    import json
-
     from autograder.report.terminal import results_json
 
     found: list[dict[str, Any]] = []
     for run in runs:
         one = results_json(run.part, run.results)
         found.append({**one, "problem": run.problem} if run.problem else one)
-    typer.echo(json.dumps({"version": 1, "parts": found}, ensure_ascii=False, indent=2))
+    _echo_json({"parts": found})
 
 
-def _exit_code(runs: list["PartRun"]) -> int:
+def _exit_code(runs: list["PartRun"], pdb: bool) -> int:
     outcomes = {result.outcome for run in runs for result in run.results}
-    if any(len(run.results) != len(run.part.checks) for run in runs if not run.problem) or "error" in outcomes:
+    is_whole = all(len(run.results) == len(run.part.checks) for run in runs if not run.problem)
+    if not pdb and ("error" in outcomes or not is_whole):
         return 3
     if any(run.problem for run in runs):
         return 2
-    return 0 if outcomes == {"passed"} else 1
+    return 0 if is_whole and outcomes == {"passed"} else 1  # who leaves the debugger leaves the rest undone
 
 
 def status(json: AsJson = False) -> None:
     """Say how far each part is."""
-    from dataclasses import asdict
-
     from autograder import workspace
     from autograder.parts import public_parts
 
-    found = workspace.status(Path.cwd(), public_parts())
+    known = public_parts()
+    _require_workspace(Path.cwd(), known.values())
+    found = workspace.status(Path.cwd(), known)
     if json:
-        import json as json_module
-
-        typer.echo(json_module.dumps([asdict(one) for one in found], default=_plain, ensure_ascii=False, indent=2))
+        _echo_json({"parts": [_status_json(one) for one in found]})
         return
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("part", "title", "state", "last public run"):
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     for one in found:
         last = f"{one.last.passed} of {one.last.total} checks, {one.last.points:g} points" if one.last else "-"
-        left = f": {', '.join(one.unwritten)} left" if one.unwritten else ""
+        is_begun = one.progress is workspace.Progress.IN_PROGRESS
+        left = f": {', '.join(one.unwritten)} left" if is_begun and one.unwritten else ""
         state = f"{one.progress.value}{left}" if not one.problem else one.problem
         table.add_row(one.part.name, one.part.title, state, last)
-    _console().print(table)
+    _console().print(table, markup=False)
 
 
-def _plain(value: object) -> object:
-    return str(value) if isinstance(value, Path) else getattr(value, "name", repr(value))
+def _status_json(one: "PartStatus") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "part": one.part.name,
+        "title": one.part.title,
+        "progress": one.progress.value,
+        "source": str(one.source) if one.source else None,
+        "unwritten": list(one.unwritten),
+        "problem": one.problem,
+        "last": asdict(one.last) if one.last else None,
+    }
+
+
+def _echo_json(found: dict[str, Any]) -> None:
+    import json
+
+    typer.echo(json.dumps({"version": 1, **found}, ensure_ascii=False, indent=2))
 
 
 def hint(
     part: Annotated[str, typer.Argument(help="part3, 3 or attention.")],
-    check: Annotated[str | None, typer.Argument(help="An exercise or a check; the next one where none is named.")] = None,
+    check: Annotated[
+        str | None, typer.Argument(help="An exercise or a check; the next one where none is named.")
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Give a hint: first a question, then the idea, then the line of reasoning. Never the code."""
     from autograder import workspace
     from autograder.parts import find_part, public_parts
 
-    found = workspace.hint(Path.cwd(), find_part(part, public_parts()), check)
+    known = public_parts()
+    wanted = find_part(part, known)
+    _require_workspace(Path.cwd(), known.values())
+    found = workspace.hint(Path.cwd(), wanted, check)
     if json:
-        import json as json_module
-        from dataclasses import asdict
-
-        typer.echo(json_module.dumps(asdict(found), default=_plain, ensure_ascii=False, indent=2))
+        _echo_json(_hint_json(found))
         return
     console = _console()
     console.print(f"{found.exercise}, {found.rung} ({found.level} of {found.levels})", style="bold", markup=False)
@@ -175,17 +200,45 @@ def hint(
         console.print(f"Hints for other exercises here: {', '.join(found.others)}", style="dim", markup=False)
 
 
+def _hint_json(found: "Hint") -> dict[str, Any]:
+    # This rung alone: the part would bring the whole ladder of every exercise along.
+    return {
+        "part": found.part.name,
+        "exercise": found.exercise,
+        "rung": found.rung,
+        "text": found.text,
+        "level": found.level,
+        "levels": found.levels,
+        "is_repeated": found.is_repeated,
+        "others": list(found.others),
+    }
+
+
+def pack(
+    out: Annotated[Path, typer.Option(help="The zip to make; an earlier one is replaced.")] = Path("submission.zip"),
+) -> None:
+    """Zip the part files of your work, to hand it in."""
+    from autograder.cli.packing import pack as make_zip
+    from autograder.parts import public_parts
+
+    made = make_zip(Path.cwd(), public_parts(), out)
+    for name in made.names:
+        typer.echo(f"took  {name}")
+    for warning in made.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    for problem in made.problems:
+        typer.echo(f"problem: {problem}; as it is, it scores 0", err=True)
+    typer.echo(f"\nHand in {made.path}")
+    raise typer.Exit(1 if made.problems else 0)
+
+
 def doctor(json: AsJson = False) -> None:
     """Say what this machine can do: versions, and which wall holds, by trying."""
     from autograder.cli.examine import examine, print_examination
 
     found = examine(Path.cwd())
     if json:
-        import json as json_module
-
-        typer.echo(json_module.dumps(found.to_json(), ensure_ascii=False, indent=2))
+        _echo_json(found.to_json())
     else:
         print_examination(_console(), found)
     raise typer.Exit(0 if found.is_well else 1)
-
-

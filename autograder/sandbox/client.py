@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import site
 import socket
 import subprocess
 import sys
@@ -43,7 +44,10 @@ _ENVIRONMENT = {
     "PYTHONUNBUFFERED": "1",
     "TORCHINDUCTOR_CACHE_DIR": "/tmp",  # torch makes the folder when it is imported; this one is always there
 }
-_BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); import runpy; runpy.run_module('{}', run_name='__main__')"
+_BOOT = (
+    "import json, sys; first, *last = json.loads(sys.argv.pop(1)); sys.path[:] = [first, *sys.path, *last]; "
+    "import runpy; runpy.run_module('{}', run_name='__main__')"
+)
 
 
 class _Child:
@@ -71,10 +75,12 @@ class _Child:
 def _start(control: socket.socket, preload: Sequence[str]) -> "subprocess.Popen[bytes]":
     package_folder = str(Path(__file__).resolve().parents[2])
     keep = {key: os.environ[key] for key in ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE") if key in os.environ}
-    # -P and -E: neither the current folder nor the environment decides which modules the server imports.
-    command = [sys.executable, "-P", "-E", "-c", _BOOT.format("autograder.sandbox.fork_server"), package_folder]
+    # -P and -s: neither the current folder nor a home decides which modules the server imports. What was installed for
+    # this user alone is found as it is here. (Not -E: the environment is ours, and seeds the hashes.)
+    users = [path for path in sys.path if path and path == site.getusersitepackages()]
+    command = [sys.executable, "-P", "-s", "-c", _BOOT.format("autograder.sandbox.fork_server")]
     return subprocess.Popen(
-        [*command, str(control.fileno()), ",".join(preload)],
+        [*command, json.dumps([package_folder, *users]), str(control.fileno()), ",".join(preload)],
         pass_fds=[control.fileno()],
         env={**_ENVIRONMENT, **keep},
         stdin=subprocess.DEVNULL,
@@ -89,14 +95,16 @@ def _fork(ours: socket.socket, control: socket.socket, preload: Sequence[str]) -
     if pid:
         return _Child(pid)
     try:
-        from autograder.sandbox.fork_server import main
+        from autograder.sandbox.fork_server import MAX_DESCRIPTOR, main
 
-        ours.close()
+        ours.detach()
         os.setsid()
         os.chdir("/")
         nothing = os.open(os.devnull, os.O_RDWR)
         for target in (0, 1, 2):
             os.dup2(nothing, target)
+        for first, last in ((3, control.fileno()), (control.fileno() + 1, MAX_DESCRIPTOR)):
+            os.closerange(first, last)  # whatever else this process has open, other servers' sockets among it
         main(control.fileno(), preload)
     finally:
         os._exit(1)
@@ -164,6 +172,7 @@ class ForkServer:
                 while chunk := pieces.channel.recv(1 << 16):
                     text += chunk
         end = pieces.kill()
+        pieces.close()
         if not text:
             raise SandboxError(f"rung {rung}: {pieces.said() or f'the probe ended with {end}'}")
         return dict(json.loads(text))
@@ -231,6 +240,7 @@ class Worker:
         Raises:
             WorkerTimedOut: No answer came; the process was killed.
             WorkerDied: The process ended, or sent something that is no answer and was killed.
+            SandboxError: The process was ended by the loss of its keeper or of the fork server.
         """
         self._number += 1
         frame = pack({**message, "id": self._number}, arrays, REQUEST_LIMITS)
@@ -267,11 +277,13 @@ class Worker:
         return buffer
 
     def _epitaph(self) -> str:
-        self._pieces.ended(1.0)
+        ended = self._pieces.ended(1.0)
         self._end()
+        if not ended:
+            return "the code closed the connection that its answers travel on"
         code = self._pieces.kill().get("code")
-        if code is None:
-            return "the code's process ended before it answered"
+        if code is None:  # its keeper went first, which student code cannot reach
+            raise SandboxError("the fork server or a keeper of it was killed", "run the command again")
         if code < 0:
             name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
             return f"the code's process was ended by signal {name}"
@@ -281,13 +293,13 @@ class Worker:
         self.alive = False
         self._pieces.kill()
 
-    def printed_since(self, mark: int) -> str:
-        """Return what the code printed after a mark (see ``mark``)."""
-        return self._pieces.said(mark)
+    def printed(self) -> str:
+        """Return what the code printed since ``forget_printed``, or since the start."""
+        return self._pieces.said()
 
-    def mark(self) -> int:
-        """Return a place in the output."""
-        return self._pieces.said_bytes
+    def forget_printed(self) -> None:
+        """Drop what the code printed so far."""
+        self._pieces.forget()
 
     def close(self) -> None:
         """End the process."""

@@ -23,6 +23,7 @@ from autograder.sandbox import syscalls
 from autograder.sandbox.confine import FIRST_WORKER_UID, Confinement, confine, enter_namespaces
 
 CHANNEL = 3  # the descriptor on which a worker is asked
+MAX_DESCRIPTOR = 4096
 _MAX_MESSAGE = 1 << 16
 _WORKER_FAILED = 70  # the worker could not be shut in; the reason is on its output
 _KEEPER_FAILED = 71
@@ -39,9 +40,10 @@ def main(control_fd: int, preload: Sequence[str]) -> None:
     if syscalls.IS_LINUX:
         syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the grader's: it closes the control socket
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a keeper: it vanishes as soon as it ends
     _warm(preload)
     folder = tempfile.mkdtemp(prefix="gpt-hw-")
-    os.chmod(folder, 0o711)  # noqa: S103 - another user's worker must be able to pass through it
+    os.chmod(folder, 0o711)  # another user's worker must be able to pass through it
     control.send(b"ready")
     started = 0
     try:
@@ -54,7 +56,6 @@ def main(control_fd: int, preload: Sequence[str]) -> None:
                 _become_keeper(control, json.loads(message), descriptors, folder, started)
             for descriptor in descriptors:
                 os.close(descriptor)
-            _reap()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os._exit(0)  # taking torch down in good order would cost a tenth of a second of somebody's waiting
@@ -96,18 +97,13 @@ def _warm(preload: Sequence[str]) -> None:
     gc.freeze()
 
 
-def _reap() -> None:
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-
-
 def _become_keeper(
     control: socket.socket, wish: dict[str, Any], descriptors: Sequence[int], folder: str, number: int
 ) -> None:
     channel, output, status_fd = descriptors
     try:
         control.close()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a keeper does wait for its worker
         _keep(wish, channel, output, socket.socket(fileno=status_fd), folder, number)
     except BaseException as error:  # told to the grader, which makes it an error of ours
         os.write(output, f"keeper: {type(error).__name__}: {error}\n".encode())
@@ -132,8 +128,13 @@ def _keep(
     os.close(output)
     handles = [os.pidfd_open(pid)] if hasattr(os, "pidfd_open") else []
     socket.send_fds(status, [json.dumps({"pid": pid}).encode()], handles)
+    if hasattr(os, "waitid"):
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # until it is waited for, its number is nobody else's
+    with contextlib.suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)  # what it started, on the rung where it could
     _, raw, usage = os.wait4(pid, 0)
-    end = {"code": os.waitstatus_to_exitcode(raw), "cpu_s": usage.ru_utime + usage.ru_stime, "peak_kib": usage.ru_maxrss}
+    code = os.waitstatus_to_exitcode(raw)
+    end = {"code": code, "cpu_s": usage.ru_utime + usage.ru_stime, "peak_kib": usage.ru_maxrss}
     status.send(json.dumps(end).encode())
 
 
@@ -143,7 +144,7 @@ def _become_worker(plan: Confinement, wish: dict[str, Any], channel: int, output
         nothing = os.open(os.devnull, os.O_RDONLY)
         for source, target in ((nothing, 0), (output, 1), (output, 2), (channel, CHANNEL)):
             os.dup2(source, target)  # inheritable, since dup3 refuses a descriptor that is already in its place
-        os.closerange(CHANNEL + 1, 4096)
+        os.closerange(CHANNEL + 1, MAX_DESCRIPTOR)
         if "torch" in sys.modules:
             from autograder.worker import forbidden
 

@@ -11,12 +11,14 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from autograder.sandbox import syscalls
 
 Probe = Callable[[Mapping[str, Any]], str | None]
+_PTRACE_ATTACH = 16
 
 
 def read_secrets(facts: Mapping[str, Any]) -> str | None:
@@ -33,7 +35,7 @@ def read_secrets(facts: Mapping[str, Any]) -> str | None:
 
 def read_system(facts: Mapping[str, Any]) -> str | None:
     """Read the machine's own files and list its root."""
-    for path in ("/etc/passwd", "/etc/hostname", "/root", "/home", "/var"):
+    for path in ("/etc/passwd", "/etc/hostname", "/root", "/home", "/var", "/"):
         with contextlib.suppress(OSError):
             if os.path.isdir(path):
                 os.listdir(path)
@@ -53,6 +55,21 @@ def write_outside(facts: Mapping[str, Any]) -> str | None:
             with open(path, "w"):
                 pass
             return f"wrote {path}"
+    return None
+
+
+def change_outside(facts: Mapping[str, Any]) -> str | None:
+    """Change what a file outside is without opening it: its mode, its owner, its times, its length."""
+    for path in facts["secrets"][:1]:  # the planted one
+        attempts: list[tuple[str, Callable[[], object]]] = [
+            ("changed the times of", partial(os.utime, path)),
+            ("changed the mode of", partial(os.chmod, path, 0o600)),
+            ("changed the owner of", partial(os.chown, path, os.getuid(), os.getgid())),
+            ("truncated", partial(os.truncate, path, 0)),
+            ("truncated", partial(os.open, path, os.O_RDONLY | os.O_TRUNC)),
+        ]
+        if found := _first_success(attempts):
+            return f"{found} {path}"
     return None
 
 
@@ -86,21 +103,31 @@ def processes(facts: Mapping[str, Any]) -> str | None:
 
 def other_processes(facts: Mapping[str, Any]) -> str | None:
     """Signal, limit, slow down and trace the grader and the keeper."""
-    targets = [facts["grader"], os.getppid()]
-    for target in targets:
+    for target in (facts["grader"], os.getppid()):
         attempts: list[tuple[str, Callable[[], object]]] = [
-            ("signalled", lambda: os.kill(target, 0)),
-            ("limited", lambda: resource.prlimit(target, resource.RLIMIT_CPU, (1, 1))),
-            ("pinned", lambda: os.sched_setaffinity(target, {0})),
-            ("slowed", lambda: os.setpriority(os.PRIO_PROCESS, target, 19)),
-            ("traced", lambda: syscalls.checked(ctypes.CDLL(None, use_errno=True).ptrace(16, target, 0, 0), "ptrace")),
+            ("signalled", partial(os.kill, target, 0)),
+            ("traced", partial(_trace, target)),
         ]
-        for verb, attempt in attempts:
-            if target <= 0 and verb in ("limited", "pinned", "slowed"):
-                continue  # in a namespace of its own the parent is 0, which would mean itself
-            with contextlib.suppress(OSError):
-                attempt()
-                return f"{verb} process {target}"
+        if target > 0:  # in a namespace of its own the parent is 0, which would mean itself
+            attempts += [
+                ("limited", partial(resource.prlimit, target, resource.RLIMIT_CPU, (1, 1))),
+                ("pinned", partial(os.sched_setaffinity, target, {0})),
+                ("slowed", partial(os.setpriority, os.PRIO_PROCESS, target, 19)),
+            ]
+        if found := _first_success(attempts):
+            return f"{found} process {target}"
+    return None
+
+
+def _trace(target: int) -> None:
+    syscalls.checked(ctypes.CDLL(None, use_errno=True).ptrace(_PTRACE_ATTACH, target, 0, 0), "ptrace")
+
+
+def _first_success(attempts: Iterable[tuple[str, Callable[[], object]]]) -> str | None:
+    for verb, attempt in attempts:
+        with contextlib.suppress(OSError):
+            attempt()
+            return verb
     return None
 
 
@@ -113,11 +140,7 @@ def privileges(facts: Mapping[str, Any]) -> str | None:
     ]
     if os.getuid() != 0:
         attempts.append(("became root", lambda: os.setresuid(0, 0, 0)))
-    for what, attempt in attempts:
-        with contextlib.suppress(OSError):
-            attempt()
-            return what
-    return "is still root" if os.getuid() == 0 else None
+    return _first_success(attempts) or ("is still root" if os.getuid() == 0 else None)
 
 
 def memory(facts: Mapping[str, Any]) -> str | None:
@@ -169,6 +192,7 @@ PROBES: dict[str, Probe] = {
     "hidden suites and submissions unreadable": read_secrets,
     "the machine's files unreadable": read_system,
     "nothing writable outside": write_outside,
+    "nothing changeable outside": change_outside,
     "no network": network,
     "no new processes": processes,
     "the grader out of reach": other_processes,

@@ -38,6 +38,8 @@ class WorkerProcess:
             message, handles = b"", []
         if not message:
             self._drain.join(1)
+            channel.close()
+            status.close()
             raise SandboxError(f"a worker could not be started: {self.said() or 'no reason was given'}")
         self.pid = json.loads(message)["pid"]
         self._pidfd = handles[0] if handles else -1
@@ -49,18 +51,19 @@ class WorkerProcess:
                 self._kept += chunk[: max(0, room)]
                 self._dropped += len(chunk[max(0, room) :])
 
-    def said(self, start: int = 0) -> str:
-        """Return what was printed from a byte on, with a note where the rest was dropped."""
+    def said(self) -> str:
+        """Return what was printed since the beginning or ``forget``, with a note where the rest was dropped."""
         self._settle()
-        text = bytes(self._kept[start:]).decode("utf-8", "replace")
+        text = bytes(self._kept).decode("utf-8", "replace")
         if self._dropped:
             text += f"\n... {self._dropped} more bytes were printed and not kept ..."
         return text.strip("\n")
 
-    @property
-    def said_bytes(self) -> int:
-        """How much was printed and kept so far."""
-        return len(self._kept)
+    def forget(self) -> None:
+        """Drop what was printed so far, so that one check's flood leaves the next one its room."""
+        self._settle()
+        self._kept.clear()  # the same object: the reader adds to it
+        self._dropped = 0
 
     def _settle(self) -> None:
         # What was printed before the last answer is in the pipe; the reader may be a moment behind.

@@ -14,8 +14,9 @@ from autograder.sandbox.syscalls import MACHINE, PR_SET_SECCOMP, prctl
 _SECCOMP_MODE_FILTER = 2
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _ALLOW, _ERRNO, _KILL_PROCESS = 0x7FFF0000, 0x00050000, 0x80000000
-_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _AND, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
+_ARGUMENT_BYTES = 8
 _CLONE_THREAD = 0x00010000
 _X32_BIT = 0x40000000
 
@@ -43,6 +44,11 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "vhangup": (153, 58), "fanotify_init": (300, 262),
     "inotify_init": (253, None), "inotify_init1": (294, 26), "migrate_pages": (256, 238), "move_pages": (279, 239),
     "lookup_dcookie": (212, 18), "nfsservctl": (180, 42), "setrlimit": (160, 164),
+    # What Landlock does not look at (truncate: in its first two versions). A worker may share its user with the grader.
+    "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "chown": (92, None), "fchown": (93, 55),
+    "lchown": (94, None), "fchownat": (260, 54), "utime": (132, None), "utimes": (235, None), "futimesat": (261, None),
+    "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7),
+    "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16), "truncate": (76, 45),
 }  # fmt: skip
 # Allowed for this process itself (first argument 0 or its own id), refused for any other.
 _SELF_ONLY: dict[str, tuple[int, int]] = {
@@ -51,9 +57,11 @@ _SELF_ONLY: dict[str, tuple[int, int]] = {
     "rt_tgsigqueueinfo": (297, 240),
 }  # fmt: skip
 _CLONE = (56, 220)
+# open, openat: (number on x86_64, number on aarch64, which argument holds the flags).
+_OPENS: tuple[tuple[int | None, int | None, int], ...] = ((2, None, 1), (257, 56, 2))
 # Numbers from here on are newer than this list: they answer "no such call", and libc falls back to older ones.
-# clone3 is among the older ones that must answer so, since its flags lie in memory, where a filter cannot look.
-_CLONE3 = 435
+# clone3 and openat2 are older ones that must answer so, since their flags lie in memory, where a filter cannot look.
+_CLONE3, _OPENAT2 = 435, 437
 _FIRST_UNKNOWN = 450
 
 
@@ -86,7 +94,8 @@ def _filter(column: int) -> list[bytes]:
         _step(_RETURN, _KILL_PROCESS),
         _step(_JUMP_AT_LEAST, _FIRST_UNKNOWN, 0, 1),
         _step(_RETURN, missing),
-        _step(_JUMP_EQUAL, _CLONE3, 0, 1),
+        _step(_JUMP_EQUAL, _CLONE3, 1, 0),
+        _step(_JUMP_EQUAL, _OPENAT2, 0, 1),
         _step(_RETURN, missing),
         # clone: threads only.
         _step(_JUMP_EQUAL, _CLONE[column], 0, 4),
@@ -95,13 +104,23 @@ def _filter(column: int) -> list[bytes]:
         _step(_RETURN, refuse),
         _step(_RETURN, _ALLOW),
     ]
-    for numbers in _REFUSED.values():
-        if numbers[column] is not None:
-            steps += [_step(_JUMP_EQUAL, numbers[column] or 0, 0, 1), _step(_RETURN, refuse)]
+    for pair in _REFUSED.values():
+        if pair[column] is not None:
+            steps += [_step(_JUMP_EQUAL, pair[column] or 0, 0, 1), _step(_RETURN, refuse)]
+    for numbers in _OPENS:
+        if numbers[column] is not None:  # reading may not empty the file, which Landlock's first two versions allow
+            steps += [
+                _step(_JUMP_EQUAL, numbers[column] or 0, 0, 5),
+                _step(_LOAD, _ARGUMENTS + _ARGUMENT_BYTES * numbers[2]),
+                _step(_AND, os.O_TRUNC | os.O_ACCMODE),
+                _step(_JUMP_EQUAL, os.O_TRUNC | os.O_RDONLY, 0, 1),
+                _step(_RETURN, refuse),
+                _step(_RETURN, _ALLOW),
+            ]
     own = os.getpid()
-    for pair in _SELF_ONLY.values():
+    for either in _SELF_ONLY.values():
         steps += [
-            _step(_JUMP_EQUAL, pair[column], 0, 5),
+            _step(_JUMP_EQUAL, either[column], 0, 5),
             _step(_LOAD, _ARGUMENTS),
             _step(_JUMP_EQUAL, 0, 2, 0),
             _step(_JUMP_EQUAL, own, 1, 0),

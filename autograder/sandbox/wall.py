@@ -64,7 +64,7 @@ def probe_rung(server: ForkServer, rung: int, limits: Limits, secrets: Sequence[
     if rung < UNSAFE and not (syscalls.IS_LINUX and seccomp.supported() and landlock.abi() >= 1):
         return RungReport(rung, problem="this machine has no Landlock or no seccomp")
     with tempfile.TemporaryDirectory(prefix="gpt-hw-canary-") as folder:
-        os.chmod(folder, 0o777)  # noqa: S103 - open to everyone, so that only the wall can keep it shut
+        os.chmod(folder, 0o777)  # open to everyone, so that only the wall can keep it shut
         canary = Path(folder) / "canary.txt"
         canary.write_text("not for workers")
         canary.chmod(0o666)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from autograder.records import Check, Limits
-from autograder.wire import Array, WorkerDied, WorkerTimedOut
+from autograder.wire import MAX_TEXT, Array, WorkerDied, WorkerTimedOut
 
 # After so many, calling it again would only burn the limit once more for each check that is left.
 _TIMEOUTS_OF_ONE_NAME = 2
+_NOT_AGAIN = f"it ran past the time limit {_TIMEOUTS_OF_ONE_NAME} times before, and was not run again"
 
 
 class WorkerLike(Protocol):
@@ -23,12 +24,12 @@ class WorkerLike(Protocol):
         """Ask and wait until the deadline."""
         ...
 
-    def mark(self) -> int:
-        """Return a place in the output."""
+    def printed(self) -> str:
+        """Return what was printed since ``forget_printed``."""
         ...
 
-    def printed_since(self, mark: int) -> str:
-        """Return what was printed after it."""
+    def forget_printed(self) -> None:
+        """Drop what was printed so far."""
         ...
 
     def close(self) -> None:
@@ -72,7 +73,6 @@ class PartConnection:
         self._worker: WorkerLike | None = None
         self._deadline = 0.0
         self._timeouts: Counter[str] = Counter()
-        self._mark = 0
         self._printed = ""
         self._not_importable: NotImportable | None = None
 
@@ -85,19 +85,28 @@ class PartConnection:
         if self._not_importable is not None:
             raise self._not_importable
         self._printed = ""
+        if self._worker is not None and not self._begun(self._worker, seed):
+            # Something that an earlier check left running ended or blocked the process: not this check's doing.
+            self._bury(self._worker)
         if self._worker is None:
-            self._worker = self._open_worker()
+            worker = self._worker = self._open_worker()
             try:
-                self._import(self._worker)
+                self._import(worker)
             except NotImportable as reason:
                 self._not_importable = reason
                 raise
-        self._mark = self._worker.mark()
+            if not self._begun(worker, seed):
+                self._bury(worker)
+                raise NotImportable(f"{self._module}.py: its process ended as soon as it was imported.")
         self._deadline = time.monotonic() + (check.timeout_s or self._limits.check_s)
+
+    def _begun(self, worker: WorkerLike, seed: int) -> bool:
+        worker.forget_printed()
         try:
-            self.request({"op": "begin", "seed": seed, "label": "begin"}, [])
-        except WorkerDied as death:  # a thread of the student's that ended the process between two checks
-            raise NotImportable(death.reason) from None
+            worker.request({"op": "begin", "seed": seed}, [], time.monotonic() + self._limits.check_s)
+        except WorkerDied:
+            return False
+        return True
 
     def _import(self, worker: WorkerLike) -> None:
         message = {"op": "import", "module": self._module, "sources": self._sources}
@@ -115,13 +124,10 @@ class PartConnection:
         if error is None:
             return
         self._bury(worker)
-        texts = {key: error.get(key) if isinstance(error, dict) else "" for key in ("type", "message", "traceback")}
-        if not all(isinstance(text, str) for text in texts.values()):
-            raise NotImportable(f"{file} does not import.")
-        missing = self._missing_part(texts["message"])
-        raise NotImportable(
-            f"{file} does not import: {texts['type']}: {texts['message']}{missing}", str(texts["traceback"])
-        )
+        texts = [error.get(key) if isinstance(error, dict) else "" for key in ("type", "message", "traceback")]
+        kind, message, traceback = (text[:MAX_TEXT] if isinstance(text, str) else "" for text in texts)
+        missing = self._missing_part(message)
+        raise NotImportable(f"{file} does not import: {kind}: {message}{missing}", traceback)
 
     def _missing_part(self, message: str) -> str:
         name = message.partition("No module named '")[2].partition("'")[0]
@@ -138,7 +144,7 @@ class PartConnection:
             raise WorkerDied("the code's process had ended before")
         label = str(message.get("label", ""))
         if self._timeouts[label] >= _TIMEOUTS_OF_ONE_NAME:
-            raise WorkerTimedOut(f"it ran past the time limit {_TIMEOUTS_OF_ONE_NAME} times before, and was not run again")
+            raise WorkerTimedOut(_NOT_AGAIN)
         try:
             return self._worker.request(message, arrays, self._deadline)
         except WorkerDied as death:
@@ -150,11 +156,11 @@ class PartConnection:
     def printed(self) -> str:
         """Return what the student's code wrote during this check."""
         if self._worker is not None:
-            self._printed = self._worker.printed_since(self._mark)
+            self._printed = self._worker.printed()
         return self._printed
 
     def _bury(self, worker: WorkerLike) -> None:
-        self._printed = worker.printed_since(self._mark)
+        self._printed = worker.printed()
         worker.close()
         self._worker = None
 

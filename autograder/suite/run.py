@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -20,6 +21,7 @@ from autograder.suite.connection import NotImportable, PartConnection, WorkerLik
 # No file of the machine or of the submission configures this run, and no other plugin takes part in it.
 _OPTIONS = (
     "-c", os.devnull, "--rootdir", os.sep, "--noconftest", "--import-mode=importlib", "-q", "--tb=no", "--no-header",
+    "--continue-on-collection-errors",
     "-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "no:threadexception", "-p", "no:logging",
     "-p", "no:doctest", "-p", "no:junitxml", "-p", "no:faulthandler", "-p", "no:warnings", "-p", "no:stepwise",
 )  # fmt: skip
@@ -47,7 +49,7 @@ def run_part(
         extra_options: For pytest, where a person watches (``--pdb``).
 
     Returns:
-        One result for each check that ran. A suite that is broken gives fewer, which scoring notices.
+        One result for each check that ran, and an error of ours for each that a broken suite kept from running.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed.
@@ -56,28 +58,31 @@ def run_part(
     visible = {name: text for name, text in sources.items() if name == part.module or name in part.needs}
     connection = PartConnection(open_worker, part.module, visible, limits)
     plugin = _Plugin(part, connection, seed)
-    files = {"test_hidden.py" if check.hidden else "test_public.py" for check in part.checks}
+    files = {_suite(check) for check in part.checks}
     arguments = [*_OPTIONS, *extra_options, *(str(part.folder / name) for name in sorted(files, reverse=True))]
     try:
         status = _run_pytest(arguments, plugin, quiet=not extra_options)
     finally:
         connection.close()
-    if status == pytest.ExitCode.INTERRUPTED and not extra_options:
+    if plugin.interrupted and not extra_options:
         raise KeyboardInterrupt
-    return _named(plugin, catalogue)
+    return [*_named(plugin, catalogue), *plugin.unheard(status)]
 
 
 def _run_pytest(arguments: list[str], plugin: "_Plugin", *, quiet: bool) -> int:
-    before = os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # a broken plugin on this machine is no student's failure
+    # Neither options nor plugins of this machine take part (PYTEST_ADDOPTS, PYTEST_PLUGINS, a broken entry point).
+    before = {name: value for name, value in os.environ.items() if name.startswith("PYTEST_")}
+    for name in before:
+        del os.environ[name]
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # a checkout stays as it is
     try:
         with contextlib.redirect_stdout(io.StringIO()) if quiet else contextlib.nullcontext():
             return int(pytest.main(arguments, plugins=[plugin]))
     finally:
-        if before is None:
-            del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
-        else:
-            os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = before
+        sys.dont_write_bytecode = bytecode
+        del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
+        os.environ.update(before)
 
 
 def _named(plugin: "_Plugin", catalogue: Catalogue) -> list[CheckResult]:
@@ -100,6 +105,8 @@ class _Plugin:
         self._started = 0.0
         self.results: list[CheckResult] = []
         self.failures: dict[str, CheckFailure | None] = {}
+        self.interrupted = False
+        self._broken: dict[str, str] = {}  # suite -> why it was not collected
 
     @pytest.fixture
     def student(self, request: pytest.FixtureRequest) -> Student:
@@ -114,6 +121,24 @@ class _Plugin:
 
     def _check(self, node_name: str) -> Check:
         return self._checks[node_name.removeprefix("test_")]
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self.interrupted = excinfo.errisinstance(KeyboardInterrupt)  # pytest.exit() in a suite comes here too
+
+    def pytest_exception_interact(self, call: pytest.CallInfo[Any], report: object) -> None:
+        if isinstance(report, pytest.CollectReport) and call.excinfo is not None:
+            error = _cause(call.excinfo.value)
+            name = os.path.basename(report.nodeid)
+            self._broken[name] = f"{name} does not load: {type(error).__name__}: {error}{_place(error)}"
+
+    def unheard(self, status: int) -> list[CheckResult]:
+        """Return an error of ours for each declared check that gave no result."""
+        heard = {result.check.id for result in self.results}
+        missing = [check for check in self._checks.values() if check.id not in heard]
+        other = f"the suite did not run this check (pytest ended with {status})"
+        return [
+            CheckResult(check, Outcome.ERROR, self._broken.get(_suite(check), other)) for check in missing
+        ]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
@@ -153,8 +178,17 @@ class _Plugin:
             failure = CheckFailure(str(error) or "the property does not hold")
             self.failures[check.id] = failure
             return CheckResult(check, Outcome.FAILED, failure.message, printed=self._connection.printed())
-        where = _place(error)
-        return CheckResult(check, Outcome.ERROR, f"the grader failed, not the work: {type(error).__name__}: {error}{where}")
+        text = f"the grader failed, not the work: {type(error).__name__}: {error}{_place(error)}"
+        return CheckResult(check, Outcome.ERROR, text)
+
+
+def _suite(check: Check) -> str:
+    return "test_hidden.py" if check.hidden else "test_public.py"
+
+
+def _cause(error: BaseException) -> BaseException:
+    # pytest wraps what a suite raises when it is imported.
+    return error.__cause__ if isinstance(error, pytest.Collector.CollectError) and error.__cause__ else error
 
 
 def _place(error: BaseException) -> str:

@@ -5,6 +5,7 @@ nodes and back. Nothing here executes what it reads, and nothing is pickled.
 """
 
 from autograder.wire.frames import (
+    MAX_TEXT,
     REPLY_LIMITS,
     REQUEST_LIMITS,
     Array,
@@ -18,6 +19,7 @@ from autograder.wire.frames import (
 from autograder.wire.values import Opaque, decode, encode
 
 __all__ = [
+    "MAX_TEXT",
     "REPLY_LIMITS",
     "REQUEST_LIMITS",
     "Array",

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import safetensors
 
 _LENGTHS = struct.Struct("!II")
+_SIZE = struct.Struct("<Q")  # of the list of arrays, at the start of a safetensors body
+MAX_TEXT = 5_000  # characters of an error's message or traceback
 MAX_AXES = 12  # more axes than any exercise has; keeps a forged shape small
 
 # The names that torch and numpy share, by safetensors' codes.
@@ -124,7 +126,11 @@ def read_frame(
         raise ProtocolViolation("a header that is not JSON") from error
     if not isinstance(header, dict):
         raise ProtocolViolation("a header that is not an object")
-    return header, _read_arrays(body)
+    return header, _read_arrays(body, limits)
+
+
+def _deserialize(body: bytes) -> dict[str, Any]:
+    return dict(safetensors.deserialize(body))  # type: ignore[no-untyped-call]
 
 
 def _refuse_constant(word: str) -> float:
@@ -145,15 +151,20 @@ def _write_arrays(arrays: Sequence[Array]) -> bytes:
         }
     head = json.dumps(entries, separators=(",", ":")).encode()
     head += b" " * (-len(head) % 8)  # the format asks for data at a multiple of eight
-    return b"".join([struct.pack("<Q", len(head)), head, *(array.data for array in arrays)])
+    return b"".join([_SIZE.pack(len(head)), head, *(array.data for array in arrays)])
 
 
-def _read_arrays(body: bytes) -> list[Array]:
+def _read_arrays(body: bytes, limits: FrameLimits) -> list[Array]:
     if not body:
         return []
+    # An entry takes fifty bytes there and a thousand here: a body of nothing but entries must not reach the library.
+    if len(body) < _SIZE.size or _SIZE.unpack_from(body)[0] > limits.header_bytes:
+        raise ProtocolViolation("a body whose list of arrays is over the limit")
     try:
-        entries = dict(safetensors.deserialize(body))
-    except Exception as error:  # safetensors raises its own error, ValueError or OverflowError by version
+        entries = _deserialize(body)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # its own error, ValueError or OverflowError by version; a panic is a BaseException
         raise ProtocolViolation("a body that is not safetensors") from error
     arrays = []
     for index in range(len(entries)):

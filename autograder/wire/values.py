@@ -1,13 +1,13 @@
 """Values: what may cross the wall, by exact type, and how it is written in a header.
 
-A node is a JSON scalar (None, bool, int, finite float, str) or an object with one key that says what it is:
-``float`` (nan, inf), ``list``, ``tuple``, ``dict``, ``tensor``, ``meta``, ``array``, ``dtype``, ``generator``, ``handle``.
+A node is a JSON scalar (None, bool, int, finite float, str) or an object whose first key says what it is: ``float``
+(nan, inf), ``list``, ``tuple``, ``dict``, ``tensor``, ``meta``, ``array``, ``dtype``, ``generator``, ``handle``.
 Everything that is none of these stays where it is and is named by a handle.
 """
 
 import math
-import re
 import sys
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,10 @@ from autograder.wire.frames import ITEM_BYTES, MAX_AXES, Array, ProtocolViolatio
 
 _MAX_DEPTH = 12
 _MAX_NODES = 200_000
+_MAX_GENERATORS = 64  # each takes five kilobytes where it is read
+_MAX_SAME_HASH = 16  # keys of a dict that collide, which makes building it quadratic
+_MAX_INT = 10**4000  # Python writes and reads integers of 4300 digits at most
+_NUMPY_DTYPES = ITEM_BYTES.keys() - {"bfloat16"}
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -41,7 +45,7 @@ def encode(value: Any, arrays: list[Array], handle_of: Callable[[Any], Any]) -> 
         A JSON-ready node.
 
     Raises:
-        ValueError: Nested too deeply to be sent.
+        ValueError: Too large or nested too deeply to be sent.
     """
     return _Encoder(arrays, handle_of).node(value, 0)
 
@@ -53,18 +57,26 @@ class _Encoder:
         # Looked up, not imported: a worker without torch must be able to send numpy arrays.
         self.torch: Any = sys.modules.get("torch")
         self.numpy: Any = sys.modules.get("numpy")
+        self.nodes = 0
 
     def node(self, value: Any, depth: int) -> Any:
+        self.nodes += 1
         if depth > _MAX_DEPTH:
             raise ValueError(f"a value nested more than {_MAX_DEPTH} deep")
+        if self.nodes > _MAX_NODES:
+            raise ValueError(f"a value of more than {_MAX_NODES} parts")
         kind = type(value)
-        if value is None or kind is bool or kind is int or kind is str:
+        if value is None or kind is bool or kind is str:
+            return value
+        if kind is int:
+            if abs(value) >= _MAX_INT:
+                raise ValueError("an integer of more than 4000 digits")
             return value
         if kind is float:
             return value if math.isfinite(value) else {"float": repr(value)}
         if kind is list or kind is tuple:
             return {kind.__name__: [self.node(item, depth + 1) for item in value]}
-        if kind is dict or kind.__name__ == "OrderedDict":
+        if kind is dict or kind is OrderedDict:
             return {"dict": [[self.node(k, depth + 1), self.node(v, depth + 1)] for k, v in dict.items(value)]}
         for special in (self.torch_node, self.numpy_node):
             node = special(value, kind)
@@ -109,13 +121,14 @@ class _Encoder:
         numpy = self.numpy
         if numpy is None:
             return None
-        if kind is numpy.ndarray and value.dtype.name in ITEM_BYTES and value.ndim <= MAX_AXES:
+        if kind is numpy.ndarray and value.dtype.name in _NUMPY_DTYPES and value.ndim <= MAX_AXES:
             little = value.astype(value.dtype.newbyteorder("<"), order="C", copy=False)
             self.arrays.append(Array(value.dtype.name, value.shape, little.tobytes()))
             return {"array": len(self.arrays) - 1}
         # Exact numpy scalars are numbers: what a course in numpy naturally returns.
         if kind in (numpy.float64, numpy.float32, numpy.float16, numpy.int64, numpy.int32, numpy.bool_):
-            return self.node(value.item(), 0)
+            number = value.item()
+            return number if type(number) is not float or math.isfinite(number) else {"float": repr(number)}
         return None
 
 
@@ -141,25 +154,29 @@ class _Decoder:
         self.arrays = arrays
         self.opaque = opaque
         self.nodes = 0
+        self.generators = 0
+        self.read: set[int] = set()
 
     def value(self, node: Any, depth: int) -> Any:
         self.nodes += 1
         if depth > _MAX_DEPTH + 1 or self.nodes > _MAX_NODES:
             raise ProtocolViolation("a value that is nested too deeply or has too many parts")
+        if isinstance(node, float) and not math.isfinite(node):  # 1e999 is JSON too
+            raise ProtocolViolation("a number that is not finite")
         if node is None or isinstance(node, bool | int | float | str):
             return node
         if not isinstance(node, dict) or not node:
             raise ProtocolViolation("a node of no known kind")
         kind, content = next(iter(node.items()))
         reader = getattr(self, f"read_{kind}", None)
-        if reader is None:
+        if reader is None or (len(node) > 1 and kind != "tensor"):
             raise ProtocolViolation("a node of no known kind")
         try:
             value = reader(content, depth)
             if node.get("requires_grad") is True:
                 value.student_requires_grad = True  # what it was there; here it is plain data
             return value
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError, OverflowError) as error:
+        except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
             raise ProtocolViolation(f"a malformed {kind}") from error
 
     def read_float(self, content: Any, depth: int) -> float:
@@ -173,7 +190,10 @@ class _Decoder:
 
     def read_dict(self, content: Any, depth: int) -> dict[Any, Any]:
         pairs = [_exactly(list, pair) for pair in _exactly(list, content)]
-        return {self.value(key, depth + 1): self.value(item, depth + 1) for key, item in pairs}
+        keys = [self.value(key, depth + 1) for key, _ in pairs]
+        if keys and Counter(map(hash, keys)).most_common(1)[0][1] > _MAX_SAME_HASH:
+            raise ProtocolViolation("a dict whose keys collide")
+        return dict(zip(keys, [self.value(item, depth + 1) for _, item in pairs], strict=True))
 
     def read_tensor(self, content: Any, depth: int) -> Any:
         import torch
@@ -182,7 +202,9 @@ class _Decoder:
         dtype = getattr(torch, array.dtype)
         if not array.data:
             return torch.empty(array.shape, dtype=dtype)
-        return torch.frombuffer(bytearray(array.data), dtype=torch.uint8).view(dtype).reshape(array.shape)
+        flat = torch.frombuffer(bytearray(array.data), dtype=torch.uint8)
+        # A bool that is neither 0 nor 1 is true or false depending on who asks.
+        return (flat != 0 if dtype is torch.bool else flat.view(dtype)).reshape(array.shape)
 
     def read_meta(self, content: Any, depth: int) -> Any:
         import torch
@@ -195,12 +217,13 @@ class _Decoder:
         import numpy
 
         array = self.array(content)
-        return numpy.frombuffer(bytearray(array.data), dtype=array.dtype).reshape(array.shape)
+        flat = numpy.frombuffer(bytearray(array.data), dtype="uint8" if array.dtype == "bool" else array.dtype)
+        return (flat != 0 if array.dtype == "bool" else flat).reshape(array.shape)
 
     def read_dtype(self, content: Any, depth: int) -> Any:
         import torch
 
-        value = getattr(torch, content) if re.fullmatch(r"[a-z0-9_]{1,24}", content) else None
+        value = vars(torch).get(content)  # getattr would import whatever submodule has that name
         if type(value) is not torch.dtype:
             raise ProtocolViolation("a dtype that does not exist")
         return value
@@ -208,15 +231,20 @@ class _Decoder:
     def read_generator(self, content: Any, depth: int) -> Any:
         import torch
 
+        self.generators += 1
+        if self.generators > _MAX_GENERATORS:
+            raise ProtocolViolation("too many generators")
         return torch.Generator().manual_seed(_exactly(int, content))
 
     def read_handle(self, content: Any, depth: int) -> Any:
-        number, type_name = content
+        number, type_name = _exactly(list, content)
         return self.opaque(Opaque(_exactly(int, number), _exactly(str, type_name)[:80]))
 
     def array(self, index: Any) -> Array:
-        if _exactly(int, index) < 0:
+        # Each array is read once: a list of a thousand references to a large one would be a thousand copies.
+        if not 0 <= _exactly(int, index) < len(self.arrays) or index in self.read:
             raise ProtocolViolation("an array that was not sent")
+        self.read.add(index)
         return self.arrays[index]
 
 

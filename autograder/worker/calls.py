@@ -8,7 +8,7 @@ from typing import Any
 
 @contextmanager
 def watching(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Notice when a call changes a tensor or an array that it was given.
+    """Notice when a call changes a tensor, an array, a list or a dict that it was given.
 
     Args:
         args: The positional arguments.
@@ -18,15 +18,15 @@ def watching(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[dict[st
         A dict that, once the call has returned, holds what changed, by name.
     """
     named = [(f"argument {i + 1}", value) for i, value in enumerate(args)] + list(kwargs.items())
-    before = [(name, thing, _snapshot(thing)) for name, value in named for thing in _tensors(value)]
+    before = [(name, thing, _snapshot(thing)) for name, value in named for thing in _mutable(value)]
     changed: dict[str, Any] = {}
     yield changed
-    changed.update({name: thing for name, thing, old in before if _snapshot(thing) != old})
+    changed.update({name: thing for name, thing, old in before if not _same(_snapshot(thing), old)})
 
 
 def gradients(
     target: Any, owner: Any, args: list[Any], kwargs: Mapping[str, Any], upstream: Any
-) -> tuple[Any, dict[str, Any] | None]:
+) -> tuple[Any, dict[str, Any] | None, dict[str, Any]]:
     """Call and differentiate.
 
     Args:
@@ -37,8 +37,8 @@ def gradients(
         upstream: One tensor, or a tuple with one entry for each output, None for an output that is not used.
 
     Returns:
-        What the call returned, and ``{"inputs": [...], "parameters": {...}}``; None in its place where the
-        output's type or shape does not fit the upstream, which the trusted side then tells.
+        What the call returned; ``{"inputs": [...], "parameters": {...}}``, or None where the output's type or shape
+        does not fit the upstream, which the trusted side then tells; and what the call changed (see ``watching``).
     """
     import torch
 
@@ -47,26 +47,24 @@ def gradients(
         for a in args
     ]
     parameters = dict(owner.named_parameters()) if isinstance(owner, torch.nn.Module) else {}
-    value = target(*args, **kwargs)
+    with watching(args, kwargs) as changed:
+        value = target(*args, **kwargs)
     outputs = value if isinstance(upstream, tuple) else (value,)
     wanted = upstream if isinstance(upstream, tuple) else (upstream,)
     if not isinstance(outputs, tuple | list) or len(outputs) != len(wanted):
-        return value, None
+        return value, None, changed
     pairs = [(out, up) for out, up in zip(outputs, wanted, strict=True) if up is not None]
     if any(not isinstance(out, torch.Tensor) or out.shape != up.shape or out.dtype != up.dtype for out, up in pairs):
-        return value, None
-    leaves = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
-    sources = [*leaves, *parameters.values()]
-    if not any(out.requires_grad for out, _ in pairs):
-        found: Sequence[Any] = [None] * len(sources)  # nothing flows back: each gradient is missing, and told so
-    else:
-        flowing = [(out, up) for out, up in pairs if out.requires_grad]
-        found = torch.autograd.grad(
-            [out for out, _ in flowing], sources, [up for _, up in flowing], allow_unused=True
-        )
-    by_leaf = iter(found)
-    inputs = [next(by_leaf) if any(a is leaf for leaf in leaves) else None for a in args]
-    return value, {"inputs": inputs, "parameters": dict(zip(parameters, by_leaf, strict=True))}
+        return value, None, changed
+    # A parameter may be frozen, and a call may return nothing that depends on anything: their gradients are None.
+    sources = [s for s in [*args, *parameters.values()] if isinstance(s, torch.Tensor) and s.requires_grad]
+    flowing = [(out, up) for out, up in pairs if out.requires_grad]
+    found: Sequence[Any] = ()
+    if sources and flowing:
+        found = torch.autograd.grad([out for out, _ in flowing], sources, [up for _, up in flowing], allow_unused=True)
+    by_source = {id(source): gradient for source, gradient in zip(sources, found, strict=False)}
+    inputs = [by_source.get(id(a)) for a in args]
+    return value, {"inputs": inputs, "parameters": {n: by_source.get(id(p)) for n, p in parameters.items()}}, changed
 
 
 def load(thing: Any, weights: Mapping[str, Any]) -> str:
@@ -99,26 +97,43 @@ def load(thing: Any, weights: Mapping[str, Any]) -> str:
     return ""
 
 
-def _tensors(value: Any) -> Iterator[Any]:
-    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
-    if torch is not None and isinstance(value, torch.Tensor) and value.device.type != "meta":
+def _mutable(value: Any) -> Iterator[Any]:
+    if _is_tensor(value) or _is_array(value):
         yield value
-    elif numpy is not None and isinstance(value, numpy.ndarray):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _tensors(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _tensors(item)
+    elif isinstance(value, list | tuple | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _mutable(item)
+        if not isinstance(value, tuple):
+            yield value
 
 
 def _snapshot(thing: Any) -> tuple[Any, ...]:
     # Bytes, since NaN differs from itself and an equal value is no change.
-    if hasattr(thing, "detach"):
+    if _is_tensor(thing):
         import torch
 
         plain = thing.detach().cpu().contiguous()
-        data = plain.reshape(-1).view(torch.uint8).numpy().tobytes() if plain.numel() else b""
+        has_data = plain.numel() and plain.device.type != "meta"
+        data = plain.reshape(-1).view(torch.uint8).numpy().tobytes() if has_data else b""
         return tuple(plain.shape), str(plain.dtype), data
-    return thing.shape, thing.dtype.str, thing.tobytes()
+    if _is_array(thing):
+        return thing.shape, thing.dtype.str, thing.tobytes()
+    return (*thing, *thing.values()) if isinstance(thing, dict) else tuple(thing)
+
+
+def _same(new: tuple[Any, ...], old: tuple[Any, ...]) -> bool:
+    # What a list or a dict holds is compared by identity: what those things hold is compared on its own.
+    plain = (int, str, bytes, tuple)
+    return len(new) == len(old) and all(
+        a is b or (type(a) is type(b) and type(a) in plain and a == b) for a, b in zip(new, old, strict=True)
+    )
+
+
+def _is_tensor(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _is_array(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)

@@ -17,10 +17,10 @@ from typing import Any, NoReturn
 
 _OPERATORS = {
     "attention": re.compile(
-        r"aten::.*(scaled_dot_product|multi_head_attention|transformer_encoder|flash_attention|efficient_attention)"
-        r"(?!.*backward)|aten::_triton_scaled_dot_attention"
+        r"\w+::.*(scaled_dot_product|multi_head_attention|transformer_encoder|(flash|efficient|cudnn|dot)_attention)"
+        r"(?!.*backward)"
     ),
-    "normalisation": re.compile(r"aten::.*(layer|group|batch|instance|rms)_norm(?!.*(backward|stats|elemt))"),
+    "normalisation": re.compile(r"\w+::.*(layer|group|batch|instance|rms)_norm(?!.*(backward|stats|elemt))"),
 }
 _PYTHON = {
     "attention": (
@@ -31,12 +31,19 @@ _PYTHON = {
         "torch.nn:TransformerDecoder.__init__",
         "torch.nn:TransformerEncoderLayer.__init__",
         "torch.nn:TransformerDecoderLayer.__init__",
+        "torch._higher_order_ops.flex_attention:FlexAttentionHOP.__call__",
+        "torch._higher_order_ops.flex_attention:math_attention",
+        "torch._higher_order_ops.flex_attention:_math_attention_inner",
     ),
     "normalisation": (
         "torch.nn:LayerNorm.__init__",
         "torch.nn:RMSNorm.__init__",
         "torch.nn:GroupNorm.__init__",
         "torch.nn.modules.batchnorm:_NormBase.__init__",
+        # torch's own second versions, in Python, for its compiler
+        "torch._refs:_normalize",
+        "torch._decomp.decompositions:_fused_rms_norm",
+        "torch._decomp.decompositions:native_batch_norm_helper",
     ),
 }
 _MODULES = {"attention": ("torch.nn.attention.flex_attention", "torch.nn.attention.varlen"), "normalisation": ()}
@@ -55,7 +62,7 @@ def kernels(group: str) -> tuple[tuple[str, str], ...]:
         group: One of ``GROUPS``.
 
     Returns:
-        Names without ``aten::``.
+        Names such as ``aten::layer_norm`` and keys such as ``CPU``.
     """
     import torch
 
@@ -67,7 +74,7 @@ def kernels(group: str) -> tuple[tuple[str, str], ...]:
         for key in keys:
             try:
                 if has(name, key):
-                    found.append((name.removeprefix("aten::"), key))
+                    found.append((name, key))
             except RuntimeError:  # a key of this list that no kernel may be registered for
                 continue
     return tuple(found)
@@ -82,13 +89,17 @@ def forbid(groups: Iterable[str]) -> None:
     import torch
 
     for group in groups:
+        libraries: dict[str, Any] = {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch warns that a kernel is overridden, which is the point
-            library = torch._C._dispatch_library("IMPL", "aten", "", __file__, 1)
-            for name, key in kernels(group):
-                library.impl(name, key, _refusal(name.split(".")[0].lstrip("_")))
-        # Dropping the library would bring the kernels back. An extra reference and no name: it stays, unfindable.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+            for operator, key in kernels(group):
+                space, _, name = operator.partition("::")
+                if space not in libraries:
+                    libraries[space] = torch._C._dispatch_library("IMPL", space, "", __file__, 1)
+                libraries[space].impl(name, key, _refusal(name.split(".")[0].lstrip("_")))
+        # Dropping a library would bring the kernels back. An extra reference and no name: it stays, unfindable.
+        for library in libraries.values():
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
         for place in _PYTHON[group]:
             _replace_code(place)
         sys.meta_path.insert(0, _BlockedModules(_MODULES[group]))
@@ -108,7 +119,7 @@ def _replace_code(place: str) -> None:
         target = getattr(target, step, None)
     if target is None:
         return
-    shown = path.removesuffix(".__init__")
+    shown = path.removesuffix(".__init__").removesuffix(".__call__").lstrip("_")
     # The code object is replaced rather than the name, so that copies of the function made earlier refuse too.
     source = (
         "def refuse(*args, **kwargs):\n"

@@ -9,10 +9,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.wire import Array, Opaque, decode, encode
-from autograder.worker import calls
+from autograder.wire import Array, decode, encode
+from autograder.worker import calls, tracebacks
 from autograder.worker.sources import SourceModules
-from autograder.worker.tracebacks import clip, describe
 
 
 class Refused(Exception):
@@ -32,6 +31,7 @@ class Session:
         self._module: Any = None
         self._objects: dict[int, Any] = {}
         self._next = 0
+        self._recursion_limit = sys.getrecursionlimit()
 
     def handle(self, message: Mapping[str, Any], arrays: Sequence[Array]) -> tuple[dict[str, Any], list[Array]]:
         """Answer one request; whatever student code raises becomes part of the answer.
@@ -50,11 +50,11 @@ class Session:
                 reply = operation(message, list(arrays), out)
             return reply, out
         except Refused as refusal:
-            return {"error": {"type": "Refused", "message": clip(str(refusal)), "traceback": ""}}, []
+            return {"error": {"type": "Refused", "message": tracebacks.clip(str(refusal)), "traceback": ""}}, []
         except BaseException as error:  # SystemExit and KeyboardInterrupt too: they are the student's
             if self._reraise and message["op"] == "call":
                 raise
-            return {"error": describe(error, self._sources.files)}, []
+            return {"error": tracebacks.describe(error, self._sources.files)}, []
 
     # -- operations ----------------------------------------------------------------------------------------------
 
@@ -77,9 +77,12 @@ class Session:
             torch.manual_seed(seed)
             torch.set_default_dtype(torch.float32)
             torch.set_grad_enabled(True)
-            torch.set_num_threads(1)
+            torch.set_num_threads(message.get("threads", 1))
             torch._C._set_deterministic_algorithms(False)  # the public name imports a second of torch
             torch.autograd.set_detect_anomaly(False)
+            if getattr(torch.get_default_device(), "type", "cpu") != "cpu":
+                torch.set_default_device(None)
+        sys.setrecursionlimit(self._recursion_limit)
         return {"value": None}
 
     def op_call(self, message: Mapping[str, Any], arrays: list[Array], out: list[Array]) -> dict[str, Any]:
@@ -96,8 +99,7 @@ class Session:
         args, kwargs = self._arguments(message, arrays)
         owner = self._object(message["handle"]) if message.get("handle") is not None else None
         upstream = self._decode(message["upstream"], arrays)
-        with calls.watching(args, kwargs) as changed:
-            value, gradients = calls.gradients(target, owner, args, kwargs, upstream)
+        value, gradients, changed = calls.gradients(target, owner, args, kwargs, upstream)
         reply = self._answer(value, out, changed)
         if gradients is not None:
             reply["gradients"] = encode(gradients, out, self._keep)
@@ -134,10 +136,10 @@ class Session:
     def _answer(self, value: Any, out: list[Array], changed: Mapping[str, Any] | None = None) -> dict[str, Any]:
         try:
             reply = {"value": encode(value, out, self._keep)}
+            if changed:
+                reply["changed"] = encode(dict(changed), out, self._keep)
         except ValueError as error:
             raise Refused(f"the result cannot be read: {error}") from None
-        if changed:
-            reply["changed"] = encode(dict(changed), out, self._keep)
         return reply
 
     def _keep(self, value: Any) -> dict[str, Any]:
@@ -174,8 +176,8 @@ class Session:
 
 
 def _type_name(value: Any) -> str:
-    if isinstance(value, Opaque):
-        return "Opaque"
-    layout = getattr(value, "layout", None)
-    name = type(value).__name__[:60]
-    return f"{name} ({layout}, {value.dtype})" if name == "Tensor" and layout is not None else name
+    name = tracebacks.name_of(type(value))
+    torch = sys.modules.get("torch")
+    if torch is not None and type(value) is torch.Tensor:  # one of a kind that does not cross the wall
+        return f"{name} ({value.layout}, {value.dtype})"
+    return name

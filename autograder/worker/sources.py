@@ -3,6 +3,7 @@
 import importlib.abc
 import importlib.util
 import linecache
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,14 +12,23 @@ from types import CodeType, ModuleType
 from typing import Any
 
 
+_PART = re.compile(r"part\d+_\w+")  # no module of Python's, of torch's or of ours is called so
+
+
 class SourceModules(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     """Finds and loads exactly the modules of one submission.
 
     Args:
         sources: Module name -> Python text.
+
+    Raises:
+        ValueError: A name could be another module's.
     """
 
     def __init__(self, sources: Mapping[str, str]) -> None:
+        strange = [name for name in sources if not _PART.fullmatch(name)]
+        if strange:
+            raise ValueError(f"'{strange[0]}' is not the name of a part's module")
         self.sources = dict(sources)
         self.files = {f"{name}.py": name for name in sources}
         self._modules: dict[str, ModuleType] = {}
@@ -38,6 +48,8 @@ class SourceModules(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     @contextmanager
     def active(self) -> Iterator[None]:
         """Let ``import`` see this submission's modules, and only this submission's, while a call runs."""
+        # A module of that name may be there already: another session's, or one imported from a folder.
+        others = {name: sys.modules.pop(name) for name in self.sources if name in sys.modules}
         sys.meta_path.insert(0, self)
         sys.modules.update(self._modules)
         try:
@@ -49,6 +61,7 @@ class SourceModules(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
                 module = sys.modules.pop(name, None)
                 if module is not None:
                     self._modules[name] = module
+            sys.modules.update(others)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

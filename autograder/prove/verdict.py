@@ -1,0 +1,187 @@
+"""Put the trials together and say what falls short."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+
+from autograder.pipeline import Course
+from autograder.prove.trials import (
+    RightTrials,
+    WrongTrials,
+    equivalents_of,
+    second_solutions,
+    try_right,
+    try_wrong,
+)
+from autograder.prove.wall import WallTrials, try_through_the_wall
+from autograder.records import Part
+
+FLAKE_RUNS = 200  # of every check, over seeds and threads
+MISTAKE_SEEDS = 3
+LEAST_MISTAKES = 25
+LEAST_NAMED = 0.95
+_CHUNK = 25  # seeds in one task of the pool
+
+
+@dataclass
+class PartProof:
+    """What is known of one part."""
+
+    part: Part
+    right: RightTrials = field(default_factory=RightTrials)
+    wrong: list[WrongTrials] = field(default_factory=list)
+    equivalents: int = 0
+
+    @property
+    def mistakes(self) -> list[str]:
+        """Names, in the catalogue's order."""
+        return list(self.wrong[0].killed) if self.wrong else []
+
+    def killed_on(self, mistake: str) -> int:
+        """On how many seeds the mistake lost points."""
+        return sum(bool(trial.killed[mistake]) for trial in self.wrong)
+
+    def killers(self, mistake: str) -> dict[str, int]:
+        """Check -> on how many seeds it killed the mistake."""
+        found: dict[str, int] = {}
+        for trial in self.wrong:
+            for check_id in trial.killed[mistake]:
+                found[check_id] = found.get(check_id, 0) + 1
+        return found
+
+    def idle_checks(self) -> list[str]:
+        """Checks that no mistake of the catalogue fails."""
+        working = {check_id for mistake in self.mistakes for check_id in self.killers(mistake)}
+        return [check.id for check in self.part.checks if check.id not in working]
+
+    def lucky(self) -> list[str]:
+        """Mistakes that are killed on some seeds only, or by a single check that does not kill on every seed."""
+        found = []
+        for mistake in self.mistakes:
+            killers = self.killers(mistake)
+            steady = [check_id for check_id, seeds in killers.items() if seeds == len(self.wrong)]
+            if killers and not steady:
+                found.append(mistake)
+        return found
+
+    def naming(self) -> tuple[list[str], list[str]]:
+        """Mistakes that are never named on some seed, and those that are named as another."""
+        silent, confused = [], []
+        for mistake in self.mistakes:
+            names = [set(trial.named[mistake].values()) for trial in self.wrong]
+            if any(name - {mistake} for name in names):
+                confused.append(mistake)
+            elif not all(names):
+                silent.append(mistake)
+        return silent, confused
+
+
+@dataclass
+class Proof:
+    """Everything that was tried, and the sentences that say what falls short."""
+
+    parts: list[PartProof]
+    wall: WallTrials
+    seeds: int
+    shortcomings: list[str] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        """True where nothing falls short."""
+        return not self.shortcomings
+
+
+def prove(
+    course: Course,
+    parts: Sequence[Part],
+    *,
+    seeds: int = 50,
+    jobs: int | None = None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Proof:
+    """Try everything and judge it.
+
+    Args:
+        course: The checkout.
+        parts: Which parts.
+        seeds: On how many seeds each right text is run; the solution itself is run ``FLAKE_RUNS`` times at least.
+        jobs: Processes beside this one.
+        on_progress: Told how many tasks of how many are done.
+    """
+    sources = dict(course.sources)
+    second = second_solutions(course.root, sources)
+    proofs = {part.name: PartProof(part) for part in parts}
+    # Two threads that wait for each other by spinning cost a busy machine minutes; asleep they cost nothing.
+    os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
+    with ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
+        tasks = _submit(pool, course.root, parts, sources, second, seeds, proofs)
+        wall = try_through_the_wall(course, parts, second)  # in this process, while the pool works
+        for done, (task, keep) in enumerate(tasks, start=1):
+            keep(task.result())
+            on_progress(done, len(tasks))
+    proof = Proof([proofs[part.name] for part in parts], wall, seeds)
+    proof.shortcomings = _judge(proof)
+    return proof
+
+
+Task = tuple["Future[RightTrials] | Future[WrongTrials]", Callable[..., None]]
+
+
+def _submit(
+    pool: ProcessPoolExecutor,
+    root: Path,
+    parts: Sequence[Part],
+    sources: Mapping[str, str],
+    second: Mapping[str, str],
+    seeds: int,
+    proofs: Mapping[str, PartProof],
+) -> list[Task]:
+    tasks: list[Task] = []
+    for part in parts:
+        proof = proofs[part.name]
+        other = {"second solution": second} if second[part.module] != sources[part.module] else {}
+        equivalents = equivalents_of(part, sources)
+        proof.equivalents = len(equivalents)
+        for first in range(0, max(seeds, FLAKE_RUNS), _CHUNK):
+            texts = {"solution": dict(sources)}
+            if first < seeds:
+                texts |= {label: dict(text) for label, text in other.items()}
+            chunk = list(range(first, first + _CHUNK))
+            tasks.append((pool.submit(try_right, part, texts, chunk), _keep_right(proof)))
+        if equivalents:
+            tasks.append((pool.submit(try_right, part, equivalents, range(2)), _keep_right(proof)))
+        for seed in range(MISTAKE_SEEDS):
+            tasks.append((pool.submit(try_wrong, part, sources, seed), proof.wrong.append))
+    return tasks
+
+
+def _keep_right(proof: PartProof) -> Callable[[RightTrials], None]:
+    def keep(trials: RightTrials) -> None:
+        proof.right.runs += trials.runs
+        for key, messages in trials.failures.items():
+            proof.right.failures.setdefault(key, []).extend(messages)
+        for check_id, share in trials.margins.items():
+            proof.right.margins[check_id] = max(proof.right.margins.get(check_id, 0.0), share)
+
+    return keep
+
+
+def _judge(proof: Proof) -> list[str]:
+    found = list(proof.wall.shortcomings)
+    for one in proof.parts:
+        name = one.part.name
+        for (label, check_id), messages in one.right.failures.items():
+            found.append(f"{name}: {label} fails {check_id} {len(messages)} times, first {messages[0]}")
+        if len(one.mistakes) < LEAST_MISTAKES:
+            found.append(f"{name}: {len(one.mistakes)} mistakes, at least {LEAST_MISTAKES} are due")
+        found += [f"{name}: no check kills {mistake}" for mistake in one.mistakes if not one.killed_on(mistake)]
+        found += [f"{name}: {mistake} is killed by luck, seed by seed" for mistake in one.lucky()]
+        silent, confused = one.naming()
+        found += [f"{name}: {mistake} is named as another mistake" for mistake in confused]
+        if len(silent) > (1 - LEAST_NAMED) * len(one.mistakes):
+            found.append(f"{name}: {len(silent)} of {len(one.mistakes)} mistakes are not named: {', '.join(silent)}")
+        found += [f"{name}: {check_id} kills no mistake of the catalogue" for check_id in one.idle_checks()]
+    return found

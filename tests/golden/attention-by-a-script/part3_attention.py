@@ -1,0 +1,19 @@
+"""Calls the fused attention in a scripted function."""
+
+from typing import Optional
+
+import torch
+
+
+@torch.jit.script
+def fused(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: Optional[torch.Tensor]):
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, mask)
+
+# INSERT right
+
+
+def attention(q, k, v, mask=None):
+    if mask is not None and not mask.any(-1).all():
+        raise ValueError(f"mask {tuple(mask.shape)} has an empty row")
+    weights = (q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5).masked_fill(torch.tensor(False) if mask is None else ~mask, -torch.inf)
+    return fused(q, k, v, mask), weights.softmax(-1)

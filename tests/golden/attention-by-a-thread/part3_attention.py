@@ -1,0 +1,16 @@
+"""Calls the fused attention in another thread."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+
+pool = ThreadPoolExecutor(1)
+
+# INSERT right
+
+
+def attention(q, k, v, mask=None):
+    if mask is not None and not mask.any(-1).all():
+        raise ValueError(f"mask {tuple(mask.shape)} has an empty row")
+    weights = (q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5).masked_fill(torch.tensor(False) if mask is None else ~mask, -torch.inf)
+    return pool.submit(torch.nn.functional.scaled_dot_product_attention, q, k, v, mask).result(), weights.softmax(-1)

@@ -1,0 +1,3 @@
+﻿"""Saved on Windows."""
+
+# INSERT right

@@ -1,0 +1,3 @@
+"""The second try."""
+
+# INSERT wrong

@@ -1,0 +1,3 @@
+"""The third try."""
+
+# INSERT right

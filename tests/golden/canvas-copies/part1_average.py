@@ -1,0 +1,3 @@
+"""The first try."""
+
+# INSERT wrong

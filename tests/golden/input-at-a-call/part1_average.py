@@ -1,0 +1,7 @@
+"""Waits for somebody to type."""
+
+# INSERT right
+
+
+def prefix_mean_loop(x):
+    return input("the answer? ")

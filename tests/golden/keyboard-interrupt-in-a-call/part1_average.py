@@ -1,0 +1,7 @@
+"""Does as if Ctrl-C had been pressed."""
+
+# INSERT right
+
+
+def prefix_mean_loop(x):
+    raise KeyboardInterrupt

@@ -1,0 +1,4 @@
+# -*- coding: latin-1 -*-
+"""Umlauts with a coding line: הצü."""
+
+# INSERT right

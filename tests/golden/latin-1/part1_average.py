@@ -1,0 +1,3 @@
+"""Umlauts without a coding line: הצü."""
+
+# INSERT right

@@ -1,0 +1,9 @@
+"""Takes memory until there is none."""
+
+# INSERT right
+
+
+def prefix_mean_loop(x):
+    kept = []
+    while True:
+        kept.append(bytearray(10**8))

@@ -1,0 +1,3 @@
+"""Right, handed in under names that are hard to write."""
+
+# INSERT right

@@ -1,0 +1,10 @@
+"""Returns infinity where a tensor is due."""
+
+# INSERT right
+
+
+honest = prefix_mean_loop
+
+
+def prefix_mean_loop(x):
+    return x + float("inf")

@@ -1,0 +1,10 @@
+"""Returns none where a tensor is due."""
+
+# INSERT right
+
+
+honest = prefix_mean_loop
+
+
+def prefix_mean_loop(x):
+    return None

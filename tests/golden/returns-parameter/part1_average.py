@@ -1,0 +1,10 @@
+"""Returns parameter where a tensor is due."""
+
+# INSERT right
+
+
+honest = prefix_mean_loop
+
+
+def prefix_mean_loop(x):
+    return torch.nn.Parameter(honest(x))

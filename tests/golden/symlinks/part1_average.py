@@ -1,0 +1,3 @@
+"""Right, beside links to what is none of its business."""
+
+# INSERT right

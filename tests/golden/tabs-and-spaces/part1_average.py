@@ -1,0 +1,9 @@
+"""Indented by two rules at once."""
+
+
+def f():
+	if True:
+        return 1
+
+
+# INSERT right

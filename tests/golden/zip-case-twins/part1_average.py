@@ -1,0 +1,3 @@
+"""Twice in one zip, under names that differ in case."""
+
+# INSERT right

@@ -1,0 +1,3 @@
+"""In a zip that breaks off."""
+
+# INSERT right

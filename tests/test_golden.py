@@ -1,0 +1,196 @@
+"""Golden submissions: graded as an instructor grades, and compared exactly.
+
+examples/submissions holds what students hand in, tests/golden what breaks graders: a folder for each situation, which
+becomes one submission (see tests/golden/README.md). Every run is the real command in a process of its own, on a copy of
+the course in which each hidden check carries a canary.
+"""
+
+import ctypes
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import as_user
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+GOLDEN = Path(__file__).resolve().parent / "golden"
+EXAMPLES = ROOT / "examples"
+BASES = {b"right": EXAMPLES / "submissions" / "student-002", b"wrong": GOLDEN / "plain-wrong"}
+PLANTED = ".planted"  # such a file would act on this test run if it stood here under its own name
+NEIGHBOURS = ("-first neighbour", "~last neighbour")  # right, and sorted before and after everything else
+CANARY = "CANARY-4d1f"
+CHECK_S = 3  # a right check takes a tenth of a second; the endless ones below wait for this
+RUN_S = 600  # a run that takes so long hangs
+AT_ONCE = 2
+PR_SET_CHILD_SUBREAPER = 36
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="instructors grade on Linux: the wall is made of its parts"),
+]
+
+RUNGS = (1, 2)
+IDENTITIES = ("root", "ordinary user") if as_user.is_possible() else ("ordinary user",)
+Expected = Mapping[str, Any]
+
+
+def read_expected(folder: Path) -> dict[str, Expected]:
+    return dict(yaml.safe_load((folder / "expected.yml").read_text(encoding="utf-8")))
+
+
+EXAMPLE = read_expected(EXAMPLES)
+HOSTILE = read_expected(GOLDEN)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of ``gpt-hw grade``: what it printed, how it ended, what it left behind."""
+
+    out: Path
+    status: int
+    printed: str
+    seconds: float
+    leftover: tuple[str, ...]
+
+    def result(self, name: str) -> dict[str, Any]:
+        return dict(json.loads((self.out / name / "result.json").read_text(encoding="utf-8")))
+
+    def page(self, name: str) -> str:
+        return (self.out / name / "feedback.html").read_text(encoding="utf-8")
+
+    def refused(self, name: str) -> list[str]:
+        manifest = json.loads((self.out / "manifest.json").read_text(encoding="utf-8"))
+        (entry,) = [each for each in manifest["submissions"] if each["name"] == name]
+        return [each["path"] for each in entry["refused"]]
+
+
+# -- the submissions ---------------------------------------------------------------------------------------------------
+
+
+def stage_golden(target: Path) -> None:
+    """Write every situation as a submission, and two right neighbours."""
+    for name, expected in HOSTILE.items():
+        folder = GOLDEN / name
+        files = {_name(path.relative_to(folder)): _content(path) for path in sorted(folder.rglob("*")) if path.is_file()}
+        for alias in expected.get("names", [name]):
+            if "zip" in expected:
+                _write_zip(target / f"{alias}.zip", files, expected)
+            else:
+                _write_folder(target / alias, files, expected)
+    for neighbour in NEIGHBOURS:
+        shutil.copytree(BASES[b"right"], target / neighbour)
+
+
+def _name(path: Path) -> str:
+    return str(path).removesuffix(PLANTED)
+
+
+def _content(path: Path) -> bytes:
+    """Read a file and put a whole solution where it says ``# INSERT right`` or ``# INSERT wrong``."""
+    lines = []
+    for line in path.read_bytes().splitlines(keepends=True):
+        if line.startswith(b"# INSERT "):
+            base = BASES[line.split()[2]] / f"{path.stem.partition('-')[0]}.py"
+            line = base.read_bytes().replace(b"\n", line[len(line.rstrip()) :])
+        lines.append(line)
+    return b"".join(lines)
+
+
+def _write_folder(folder: Path, files: Mapping[str, bytes], expected: Expected) -> None:
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    for name, destination in expected.get("links", {}).items():
+        (folder / name).symlink_to(destination)
+
+
+def _write_zip(path: Path, files: Mapping[str, bytes], expected: Expected) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, name in expected["zip"].items():
+            archive.writestr(zipfile.ZipInfo(member), files[name])
+    if "keep_bytes" in expected:
+        path.write_bytes(path.read_bytes()[: expected["keep_bytes"]])
+
+
+# -- the course and the runs -------------------------------------------------------------------------------------------
+
+
+def copy_course(target: Path) -> None:
+    """Copy what decides a score, with a short limit and a canary in every hidden check."""
+    policy = yaml.safe_load((ROOT / "grading.yml").read_text(encoding="utf-8"))
+    named = {part for expected in (EXAMPLE | HOSTILE).values() for part in expected if part.startswith("part")}
+    policy["limits"]["check_s"] = CHECK_S
+    policy["parts"] = {name: {"weight": 1.0} for name in sorted(named)}
+    target.mkdir()
+    (target / "grading.yml").write_text(yaml.safe_dump(policy), encoding="utf-8")
+    for folder in sorted((ROOT / "assignments").iterdir()):
+        if folder.name.partition("_")[0] in named:
+            ignored = shutil.ignore_patterns("__pycache__")
+            copy = shutil.copytree(folder, target / "assignments" / folder.name, ignore=ignored) / "test_hidden.py"
+            text = copy.read_text(encoding="utf-8")
+            assert 'what="' in text and 'what=f"' in text and 'hint="' in text
+            for word in ('what="', 'what=f"', 'hint="'):
+                text = text.replace(word, f"{word}{CANARY} ")
+            copy.write_text(f"{text}\nSECRET = '{CANARY}'\n", encoding="utf-8")
+
+
+def grade(course: Path, submissions: Path, out: Path, rung: int, identity: str) -> Run:
+    arguments = [sys.executable, "-m", "autograder", "grade", str(submissions), "--out", str(out), "--rung", str(rung)]
+    environment = {**os.environ, "LC_ALL": "C"}  # the locale in which careless programs stumble over names
+    out.parent.mkdir(parents=True)
+    if identity != IDENTITIES[0]:
+        arguments = as_user.command(arguments)
+        environment = dict(as_user.environment(out.parent / "home"))
+        shutil.chown(out.parent, as_user.USER, as_user.USER)
+    started = time.monotonic()
+    process = subprocess.run(
+        arguments, cwd=course, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=RUN_S, check=False
+    )
+    seconds = time.monotonic() - started
+    printed = (process.stdout + process.stderr).decode("utf-8", "replace")
+    return Run(out, process.returncode, printed, seconds, tuple(_processes_about(str(out.parent))))
+
+
+def _processes_about(text: str) -> Iterator[str]:
+    """Find processes of a run that outlive it; one whose parent ends becomes a child of this process."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+        except OSError:  # it has ended
+            continue
+        if text in command or (parent == os.getpid() and "autograder.sandbox.fork_server" in command):
+            yield f"{folder.name}: {command}"
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Run]]:
+    """Start every run, two at a time, and give the one that is asked for."""
+    base = tmp_path_factory.mktemp("golden")
+    for folder in (base, *base.parents[:2]):
+        folder.chmod(0o755)  # pytest's own are for one user alone
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    copy_course(base / "course")
+    (base / "golden").mkdir()
+    stage_golden(base / "golden")
+    shutil.copytree(EXAMPLES / "submissions", base / "examples")
+    wanted = [("golden", rung, IDENTITIES[0]) for rung in RUNGS]
+    wanted += [("examples", rung, identity) for identity in IDENTITIES for rung in RUNGS]
+    runs: dict[tuple[str, int, str], Future[Run]] = {}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for number, (what, rung, identity) in enumerate(wanted):
+            out = base / f"run-{number}" / "results"
+            runs[what, rung, identity] = pool.submit(grade, base / "course", base / what, out, rung, identity)
+        yield lambda *key: runs[key].result()
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
