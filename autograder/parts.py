@@ -17,6 +17,7 @@ from autograder.yaml_file import read_table
 
 FORMAT = 1
 FORBIDDEN_SETS = ("attention", "normalisation")
+LIBRARIES = ("torch", "numpy")  # what a part may import beside Python\'s own modules; torch brings numpy
 RUNGS = 3  # of a ladder of hints: the question, the idea, the line of reasoning
 CHECK_ARGUMENTS = ("points", "exercise", "hint", "timeout_s")
 TEST_PREFIX = "test_"
@@ -147,7 +148,7 @@ def _load_part(folder: Path, modules: Iterable[str], hidden: bool) -> Part:
     name, topic = folder.name.split("_", maxsplit=1)
     table = read_table(folder / "part.yml", shown=f"{folder.name}/part.yml", error=PartError)
     version = table.version(FORMAT)  # before the names: a newer format may have new ones
-    table.only("version", "title", "needs", "minutes", "forbidden", "hints")
+    table.only("version", "title", "needs", "minutes", "forbidden", "libraries", "hints")
     table.whole("minutes", 1, at_least=1)  # for the people who plan the term; grading does not use it
 
     suites = [(folder / "test_public.py", False)]
@@ -182,6 +183,7 @@ def _load_part(folder: Path, modules: Iterable[str], hidden: bool) -> Part:
         version=version,
         needs=table.choices("needs", modules),
         forbidden=table.choices("forbidden", FORBIDDEN_SETS),
+        libraries=table.choices("libraries", LIBRARIES, LIBRARIES[:1]),
         hints=hints,
         checks=tuple(checks.values()),
     )

@@ -53,7 +53,8 @@ class Part:
     """One part of the course: its folder, what it is called and what is checked.
 
     ``name`` is ``part3``, ``topic`` is ``attention``, ``module`` is ``part3_attention``.
-    ``needs`` names the modules that this part's file may import. ``hints`` has a ladder of three
+    ``needs`` names the modules that this part's file may import, ``libraries`` what else may be imported beside
+    Python's own: ``torch`` (which brings numpy) or ``numpy`` alone. ``hints`` has a ladder of three
     sentences for each exercise: the question, the idea, the line of reasoning.
     """
 
@@ -65,6 +66,7 @@ class Part:
     version: int
     needs: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ("torch",)
     hints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
 

@@ -1,12 +1,19 @@
 """Where a diagnosis looks up how each mistake fails each check: replayed here, or compiled before."""
 
+import contextlib
+import hashlib
 import json
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
+import numpy as np
+import torch
+
+from autograder import __version__
 from autograder.checks.diagnosis import Fingerprint, fingerprint
 from autograder.checks.failures import CheckFailure
 from autograder.checks.local import CheckFunction, LocalConnection, Mistake, load_suite, mistakes_of, run_check
@@ -27,6 +34,10 @@ class Catalogue(Protocol):
         """Return the sentence for the student."""
         ...
 
+    def remember(self) -> None:
+        """Keep what was worked out, for a later run."""
+        ...
+
 
 class Replays:
     """Mistakes replayed through the suites in this process, each check once and only when it is asked for.
@@ -36,9 +47,12 @@ class Replays:
         sources: Module -> text of our solutions.
         seed: The one that the students' runs draw from.
         hidden: Replay the hidden suite's checks too.
+        cache: A folder that remembers what was replayed, for the same texts, seed and versions.
     """
 
-    def __init__(self, part: Part, sources: Mapping[str, str], seed: int, *, hidden: bool) -> None:
+    def __init__(
+        self, part: Part, sources: Mapping[str, str], seed: int, *, hidden: bool, cache: Path | None = None
+    ) -> None:
         self._seed = seed
         self._mistakes = mistakes_of(part.folder / "mistakes.py")
         self._checks: dict[str, CheckFunction] = load_suite(part.folder / "test_public.py")
@@ -52,7 +66,9 @@ class Replays:
         }
         self._file = f"{part.module}.py"
         self._failures: dict[str, dict[str, CheckFailure | None]] = {}
-        self._known: dict[str, dict[str, Fingerprint]] = {}
+        self._cache = cache / f"{part.name}-{_digest(part, sources, seed)}.json" if cache else None
+        self._known = self._remembered()
+        self._saved = len(self._known)
 
     def lookup(self, check_id: str) -> Mapping[str, Fingerprint]:
         """Return how each mistake fails that check."""
@@ -74,6 +90,27 @@ class Replays:
                 for name, mistake in self._mistakes.items()
             }
         return self._failures[check_id]
+
+    def _remembered(self) -> dict[str, dict[str, Fingerprint]]:
+        try:
+            data = json.loads(self._cache.read_text(encoding="utf-8")) if self._cache else {}
+            return {
+                check_id: {name: Fingerprint.from_json(found) for name, found in by_mistake.items()}
+                for check_id, by_mistake in data.items()
+            }
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            return {}  # lost or damaged: it is replayed again
+
+    def remember(self) -> None:
+        """Keep what was replayed, where a cache was given; a place that cannot be written costs nothing but time."""
+        if self._cache is None or len(self._known) == self._saved:
+            return
+        data = {key: {name: found.to_json() for name, found in value.items()} for key, value in self._known.items()}
+        draft = self._cache.with_suffix(f".{os.getpid()}")
+        with contextlib.suppress(OSError):
+            self._cache.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_text(json.dumps(data), encoding="utf-8")
+            draft.replace(self._cache)
 
     @property
     def mistakes(self) -> Mapping[str, Mistake]:
@@ -113,6 +150,15 @@ class Replays:
         }
 
 
+def _digest(part: Part, sources: Mapping[str, str], seed: int) -> str:
+    digest = hashlib.sha256(repr((__version__, seed, torch.__version__, np.__version__)).encode())
+    needed = [sources.get(module, "") for module in (part.module, *part.needs)]
+    suites = [path.read_text(encoding="utf-8") for path in sorted(part.folder.glob("*.py"))]
+    for text in [*needed, *suites]:
+        digest.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+    return digest.hexdigest()[:32]
+
+
 class Compiled:
     """What ``Replays.compiled`` wrote; a missing file is an empty catalogue."""
 
@@ -130,6 +176,9 @@ class Compiled:
         """Return the sentence for the student."""
         return str(self._data["mistakes"][mistake])
 
+    def remember(self) -> None:
+        """Do nothing: nothing was worked out."""
+
 
 class NoCatalogue:
     """A part without known mistakes."""
@@ -141,3 +190,6 @@ class NoCatalogue:
     def told(self, mistake: str) -> str:
         """Raise, since there is no mistake to ask for."""
         raise KeyError(mistake)
+
+    def remember(self) -> None:
+        """Do nothing: nothing was worked out."""

@@ -1,6 +1,7 @@
 """Comparisons: each takes what the student's code gave, and fails in words that a student can use."""
 
 import math
+import sys
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -8,10 +9,13 @@ import torch
 from torch import Tensor
 
 from autograder.checks import describe
-from autograder.checks.failures import CheckFailure, Evidence
+from autograder.checks.failures import CheckFailure, Evidence, next_step
+from autograder.checks.guards import Named
 from autograder.checks.margins import note
-from autograder.checks.student import Handle, Remote, next_step
+from autograder.checks.student import Handle, Remote
 
+_NOTHING = object()  # where a key is missing
+_LINE = 200  # characters of a value that is shown whole
 # Two values that differ by less than this share of their size are the same number, rounded differently; wider than
 # any tolerance of a check in that dtype, so that rounding never hides a mistake that fits.
 _ROUNDING = {torch.float64: 1e-9, torch.float32: 2e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}
@@ -34,28 +38,30 @@ def agree(
         CheckFailure: They do not agree.
     """
     step = next_step()
-    if isinstance(expected, bool) or not isinstance(expected, int | float | Tensor) and not _is_array(expected):
+    if isinstance(expected, bool) or not (isinstance(expected, int | float | Tensor) or _is_array(expected)):
         raise TypeError(f"agree compares numbers and tensors, not {type(expected).__name__}: use equal")
     if isinstance(expected, int | float):
         if type(got) not in (int, float):
             _fail_kind(got, expected, what, step)
+        got = _within_floats(got)
         allowed = atol + rtol * abs(expected)
         note(abs(got - expected), allowed)
-        if not abs(got - expected) <= allowed:
+        if got != expected and not (abs(got - expected) <= allowed and math.isfinite(expected)):
             message = f"{what}: expected {expected:.10g}, got {got:.10g} (allowed difference: {allowed:.2g})."
             _fail_value(got, expected, what, step, message, max(allowed, 1e-9 * abs(got)))
         return
     if _is_array(expected):
         if not _is_array(got) or got.shape != expected.shape or got.dtype != expected.dtype:
             _fail_kind(got, expected, what, step)
-        got, expected = torch.from_numpy(got), torch.from_numpy(expected)
+        got, expected = torch.tensor(got), torch.tensor(expected)
     if not _same_kind(got, expected):
         _fail_kind(got, expected, what, step)
     if expected.device.type == "meta":
         return
     wide_got, wide_expected = got.double(), expected.double()
     gap, allowed = (wide_got - wide_expected).abs(), atol + rtol * wide_expected.abs()
-    near = (gap <= allowed) | (wide_got == wide_expected)  # the second: an infinity where an infinity is due
+    # An infinity agrees with itself alone, whatever its share rtol would allow.
+    near = (gap <= allowed) & torch.isfinite(wide_expected) | (wide_got == wide_expected)
     note(gap, allowed)
     if not near.all():
         scale = _largest(wide_got)
@@ -87,16 +93,20 @@ def equal(got: Any, expected: Any, *, what: str = "the result", picture: bool = 
             drawing = describe.picture(got, expected) if picture else ""
             raise CheckFailure(message, evidence=Evidence("exact", got, step=step), picture=drawing)
         return
-    if type(got) is not type(expected) or not _plain_equal(got, expected):
-        shown = f"{what}: expected {_shown(expected)}, got {_shown(got)}."
-        raise CheckFailure(shown, evidence=Evidence("exact", got, step=step))
+    different = _difference(got, expected)
+    if different is not None:
+        place, mine, right = different
+        if _fits_a_line(got) and _fits_a_line(expected):  # the whole says more than its first difference
+            place, mine, right = "", got, expected
+        text = f"{what}{place and f' at {place}'}: expected {_shown(right)}, got {_shown(mine)}."
+        raise CheckFailure(text, evidence=Evidence("exact", got, step=step))
 
 
 def expect(condition: bool | Tensor, message: str, *, evidence: Any = None) -> None:
     """Require a property that is no comparison.
 
     Args:
-        condition: True where the student's work has it.
+        condition: True where the student's work has it; anything but True and False counts as False.
         message: What is expected and why, for the student.
         evidence: The student's value that the condition was computed from.
 
@@ -104,15 +114,23 @@ def expect(condition: bool | Tensor, message: str, *, evidence: Any = None) -> N
         CheckFailure: The condition does not hold.
     """
     step = next_step()
-    if not bool(condition):
-        scale = _largest(evidence.double()) if isinstance(evidence, Tensor) else 0.0
-        tolerance = _ROUNDING.get(getattr(evidence, "dtype", None), 0.0) * scale  # type: ignore[arg-type]
-        kind = "value" if tolerance else "exact"
-        raise CheckFailure(message, evidence=Evidence(kind, evidence, tolerance, step))
+    truth = _truth(condition)
+    if truth:
+        return
+    if truth is None:
+        message = f"{message} (It came out as {describe.kind_of(condition)}, which is neither True nor False.)"
+    tolerance = 0.0
+    if isinstance(evidence, Tensor):
+        tolerance = _ROUNDING.get(evidence.dtype, 0.0) * _largest(evidence.double())
+    raise CheckFailure(message, evidence=Evidence("value" if tolerance else "exact", evidence, tolerance, step))
 
 
 def raises_value_error(
-    target: Remote | Handle, *args: Any, mentions: Iterable[str | tuple[str, ...]] = (), because: str = "", **kwargs: Any
+    target: Remote | Handle,
+    *args: Any,
+    mentions: Iterable[str | tuple[str, ...]] = (),
+    because: str = "",
+    **kwargs: Any,
 ) -> None:
     """Require a ValueError that says which argument was wrong and what it was.
 
@@ -137,6 +155,8 @@ def raises_value_error(
             evidence=Evidence("exact", reply.value, step=step),
         )
     raised = Evidence("raised", (error.type_name, error.message), step=step)
+    if error.type_name == "Refused":  # there is nothing to call
+        raise CheckFailure(f"{called}: {error.message}.", evidence=raised)
     if not error.is_a("ValueError"):
         text = f"{called} must raise ValueError{reason}, but raised {error.type_name}: {error.message}"
         raise CheckFailure(text, evidence=raised, traceback=error.traceback)
@@ -153,6 +173,7 @@ def raises_value_error(
 def tensor(got: Any, *, shape: tuple[int, ...], dtype: torch.dtype = torch.float32, what: str = "the result") -> Tensor:
     """Require a plain tensor of this shape and dtype, on the CPU, and return it for further use."""
     step = next_step()
+    shape = tuple(shape)
     if not isinstance(got, Tensor) or tuple(got.shape) != shape or got.dtype != dtype or got.device.type != "cpu":
         _fail_expected(got, f"Tensor {shape} {describe.dtype_name(dtype)}", what, step)
     return got
@@ -169,6 +190,8 @@ def tuple_of(got: Any, length: int, *, what: str = "the result") -> tuple[Any, .
 def no_gradient(got: Any, *, what: str = "the result") -> None:
     """Require that a tensor came without a gradient attached: made under no_grad, or detached."""
     step = next_step()
+    if not isinstance(got, Tensor):
+        _fail_expected(got, "a tensor", what, step)
     if getattr(got, "student_requires_grad", False):
         raise CheckFailure(
             f"{what} still carries a gradient (requires_grad is True); none is needed here.",
@@ -179,7 +202,7 @@ def no_gradient(got: Any, *, what: str = "the result") -> None:
 def number(got: Any, *, what: str = "the result") -> float:
     """Require a finite int or float and return it."""
     step = next_step()
-    if type(got) not in (int, float) or not math.isfinite(got):
+    if type(got) not in (int, float) or not math.isfinite(_within_floats(got)):
         _fail_expected(got, "a finite number", what, step)
     return float(got)
 
@@ -210,20 +233,62 @@ def _same_kind(got: Any, expected: Tensor) -> bool:
     )
 
 
-def _plain_equal(got: Any, expected: Any) -> bool:
+def _difference(got: Any, expected: Any, place: str = "") -> tuple[str, Any, Any] | None:
+    """Find the first place where two values differ, in value or in type, and what stands there."""
+    if isinstance(expected, torch.Size):
+        expected = tuple(expected)
+    if isinstance(got, Named):
+        got = dict(got)
+    here = (place, got, expected)
+    if isinstance(expected, Tensor):
+        return None if _same_kind(got, expected) and torch.equal(got, expected) else here
+    if type(got) is not type(expected):
+        return here
+    if _is_array(expected):
+        same = got.shape == expected.shape and got.dtype == expected.dtype and bool((got == expected).all())
+        return None if same else here
     if isinstance(expected, dict):
-        return got.keys() == expected.keys() and all(_plain_equal(got[key], expected[key]) for key in expected)
-    if isinstance(expected, list | tuple):
-        return len(got) == len(expected) and all(_plain_equal(a, b) for a, b in zip(got, expected, strict=True))
-    return type(got) is type(expected) and bool(got == expected)
+        if missing := [key for key in expected if key not in got]:
+            return f"{place}[{missing[0]!r}]", _NOTHING, expected[missing[0]]
+        if extra := [key for key in got if key not in expected]:
+            return f"{place}[{extra[0]!r}]", got[extra[0]], _NOTHING
+        pairs = [(key, got[key], expected[key]) for key in expected]
+    elif isinstance(expected, list | tuple):
+        if len(got) != len(expected):
+            return here
+        pairs = list(zip(range(len(got)), got, expected, strict=True))
+    else:
+        return None if got == expected else here
+    found = (_difference(mine, right, f"{place}[{key!r}]") for key, mine, right in pairs)
+    return next((difference for difference in found if difference is not None), None)
+
+
+def _fits_a_line(value: Any) -> bool:
+    text = repr(value) if value is None or isinstance(value, bool | int | float | str | list | tuple | dict) else ""
+    return 0 < len(text) <= _LINE and "tensor" not in text and "Handle" not in text
 
 
 def _shown(value: Any) -> str:
-    text = repr(value) if isinstance(value, bool | int | float | str | list | tuple | dict | None) else ""
-    return text if text and len(text) <= 200 and "tensor" not in text else describe.kind_of(value)
+    if value is _NOTHING:
+        return "nothing"
+    return repr(value) if _fits_a_line(value) else describe.kind_of(value)
+
+
+def _truth(condition: Any) -> bool | None:
+    if isinstance(condition, Tensor):
+        alone = condition.dtype == torch.bool and condition.numel() == 1 and condition.device.type != "meta"
+        return bool(condition) if alone else None
+    return bool(condition) if type(condition) is bool or type(condition).__name__ in ("bool_", "bool") else None
+
+
+def _within_floats(number: Any) -> Any:
+    # Python's integers go on where floats end.
+    return math.copysign(math.inf, 1 if number > 0 else -1) if abs(number) > sys.float_info.max else number
 
 
 def _largest(values: Tensor) -> float:
+    if values.device.type == "meta":
+        return 0.0
     finite = values[torch.isfinite(values)].abs()
     return finite.max().item() if finite.numel() else 0.0
 

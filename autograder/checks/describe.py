@@ -66,7 +66,10 @@ def difference(got: Tensor, expected: Tensor) -> str:
     if bad.any():
         index = tuple(int(i) for i in bad.nonzero()[0])
         number = got_wide[index].item()
-        return f"{int(bad.sum())} of {got.numel()} values are not finite: {number} at {place(index)}, expected {expected_wide[index].item():.7g}."
+        return (
+            f"{int(bad.sum())} of {got.numel()} values are not finite: "
+            f"{number} at {place(index)}, expected {expected_wide[index].item():.7g}."
+        )
     gap = (got_wide - expected_wide).abs().nan_to_num(nan=float("inf"))
     flat = int(gap.reshape(-1).argmax())
     index = tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), gap.shape)) if gap.dim() else ()

@@ -8,6 +8,7 @@ public ones are compiled by ``gpt-hw build`` and shipped to students in place of
 
 import hashlib
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -44,7 +45,7 @@ class Fingerprint:
 
     def to_json(self) -> dict[str, Any]:
         """Return what build writes down."""
-        digits = [float(f"{x:.9g}") for x in self.sketch]
+        digits = [float(f"{x:.12g}") for x in self.sketch]
         return {"step": self.step, "kind": self.kind, "form": self.form, "sketch": digits, "telling": self.telling}
 
     @classmethod
@@ -68,7 +69,7 @@ def fingerprint(evidence: Evidence | None) -> Fingerprint | None:
     if isinstance(content, Tensor) and content.device.type != "meta":
         return _of_tensor(evidence, content)
     if evidence.kind == "value" and isinstance(content, int | float):
-        finite = math.isfinite(content)
+        finite = abs(content) <= sys.float_info.max
         sketch = (float(content),) if finite else ()
         return Fingerprint(evidence.step, "value", "number" if finite else repr(content), sketch, telling=finite)
     telling = isinstance(content, int | float) and not isinstance(content, bool) and content not in (0, 1)
@@ -82,7 +83,7 @@ def _of_tensor(evidence: Evidence, content: Tensor) -> Fingerprint:
     if not finite.all():
         form += " " + _digest(repr(wide.nan_to_num(nan=2.0, posinf=3.0, neginf=4.0).where(~finite, 0.0).tolist()))
     plain = wide.where(finite, 0.0)
-    several = plain[finite].unique().numel() > 1
+    several = bool((plain[finite] != plain[finite][:1]).any())
     if not content.dtype.is_floating_point:
         return Fingerprint(evidence.step, "exact", form + _digest(repr(plain.tolist())), telling=several)
     return Fingerprint(evidence.step, "value", form, _sketch(plain), telling=several)
@@ -103,7 +104,9 @@ def fits(mine: Fingerprint, other: Fingerprint, tolerance: float) -> bool:
     )
 
 
-def diagnose(failures: Mapping[str, CheckFailure | None], lookup: Callable[[str], Mapping[str, Fingerprint]]) -> dict[str, str]:
+def diagnose(
+    failures: Mapping[str, CheckFailure | None], lookup: Callable[[str], Mapping[str, Fingerprint]]
+) -> dict[str, str]:
     """Name the mistake behind each failure, where exactly one fits.
 
     Args:

@@ -32,9 +32,7 @@ class Rng:
         """
         return torch.from_numpy(np.asarray(self._numpy.standard_normal(shape) * std)).to(dtype)
 
-    def uniform(
-        self, *shape: int, low: float = 0.0, high: float = 1.0, dtype: torch.dtype = torch.float32
-    ) -> Tensor:
+    def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0, dtype: torch.dtype = torch.float32) -> Tensor:
         """Draw independent values from [low, high)."""
         return torch.from_numpy(np.asarray(self._numpy.uniform(low, high, shape))).to(dtype)
 

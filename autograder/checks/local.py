@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.checks.draws import Rng
-from autograder.checks.failures import CheckFailure
-from autograder.checks.student import Student, restart_steps
+from autograder.checks.failures import CheckFailure, restart_steps
+from autograder.checks.student import Student
 from autograder.errors import PartError
 from autograder.wire import Array
 from autograder.worker import Session
@@ -144,6 +144,8 @@ def run_check(
         function(Student(connection), Rng(seed, check_id))
     except CheckFailure as failure:
         return failure
+    except AssertionError as failure:  # a suite's own assert, as in ``suite.run``
+        return CheckFailure(str(failure) or "the property does not hold")
     return None
 
 

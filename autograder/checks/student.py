@@ -5,30 +5,16 @@ side becomes a ``CheckFailure`` in words.
 """
 
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from torch import Tensor
 
 from autograder.checks import describe
-from autograder.checks.failures import CheckFailure, Evidence
+from autograder.checks.failures import CheckFailure, Evidence, next_step
+from autograder.checks.guards import Named, NotData
 from autograder.records import Outcome
-from autograder.wire import Array, Opaque, ProtocolViolation, WorkerDied, WorkerTimedOut, decode, encode
-
-_steps: ContextVar[int] = ContextVar("steps", default=0)
-
-
-def next_step() -> int:
-    """Count the comparisons and failures of a check, so that two runs of it can be laid side by side."""
-    step = _steps.get()
-    _steps.set(step + 1)
-    return step
-
-
-def restart_steps() -> None:
-    """Begin counting for a new check."""
-    _steps.set(0)
+from autograder.wire import MAX_TEXT, Array, Opaque, ProtocolViolation, WorkerDied, WorkerTimedOut, decode, encode
 
 
 class Connection(Protocol):
@@ -71,7 +57,7 @@ class Gradients:
     parameters: dict[str, Tensor | None]
 
 
-class Remote:
+class Remote(NotData):
     """Something of the student's that can be called by name."""
 
     def __init__(self, connection: Connection, handle: int | None, name: str, label: str) -> None:
@@ -79,10 +65,21 @@ class Remote:
         self._handle = handle
         self._name = name
         self.label = label
+        self.told = f"{label} is something to call"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it and return the raw reply; an exception of the student's fails the check."""
-        return _value_of(self.ask(args, kwargs), describe.call(self.label, args, kwargs))
+        """Call it and return the raw reply; an exception of the student's fails the check.
+
+        What has a name like a class must make an object, so that a suite can go on to ask that object.
+        """
+        called = describe.call(self.label, args, kwargs)
+        value = _value_of(self.ask(args, kwargs), called)
+        if self._handle is None and self._name[:1].isupper() and not isinstance(value, Handle):
+            raise CheckFailure(
+                f"{called} returned {describe.kind_of(value)}, expected an object of class {self._name}.",
+                evidence=Evidence("exact", value, step=next_step()),
+            )
+        return value
 
     def ask(self, args: Sequence[Any], kwargs: Mapping[str, Any], **fields: Any) -> Reply:
         """Call it and return the value or the error."""
@@ -110,10 +107,10 @@ class Remote:
         found = reply.gradients
         if not _fits_arguments(found, args):
             raise CheckFailure(f"{called}: the gradients that came back do not fit the arguments.")
-        return Gradients(value, found["inputs"], found["parameters"])
+        return Gradients(value, found["inputs"], Named(found["parameters"], self.label))
 
 
-class Handle:
+class Handle(NotData):
     """An object that the student's code made; it lives in the worker."""
 
     def __init__(self, connection: Connection, handle: int, type_name: str) -> None:
@@ -121,6 +118,7 @@ class Handle:
         self.handle = handle
         self.type_name = type_name
         self.label = type_name
+        self.told = f"a {type_name} object came back"
         self._itself = Remote(connection, handle, "", type_name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -140,9 +138,9 @@ class Handle:
         """Name -> shape of every parameter."""
         reply = _ask(self._connection, {"op": "shapes", "handle": self.handle, "name": ""}, [], {}, self.label)
         shapes = _value_of(reply, f"reading the parameters of {self.label}")
-        if not isinstance(shapes, dict) or not all(isinstance(shape, tuple) for shape in shapes.values()):
+        if not isinstance(shapes, dict) or not all(_is_shape(shape) for shape in shapes.values()):
             raise CheckFailure(f"the parameters of {self.label} cannot be listed.")
-        return shapes
+        return Named(shapes, self.label)
 
     def load(self, weights: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
         """Set parameters by name, in place, and return the weights."""
@@ -190,9 +188,7 @@ class Student:
         return _value_of(_ask(self._connection, message, list(args), kwargs, name), f"building {name}")
 
 
-def _ask(
-    connection: Connection, message: dict[str, Any], args: list[Any], kwargs: dict[str, Any], label: str
-) -> Reply:
+def _ask(connection: Connection, message: dict[str, Any], args: list[Any], kwargs: dict[str, Any], label: str) -> Reply:
     arrays: list[Array] = []
     for field, value in (("args", args), ("kwargs", kwargs)):
         message[field] = encode(value, arrays, _handle_node)
@@ -217,11 +213,7 @@ def _read_reply(connection: Connection, reply: dict[str, Any], arrays: list[Arra
 
     if "error" in reply:
         error = reply["error"]
-        texts = [error.get(key) if isinstance(error, dict) else None for key in ("type", "message", "traceback")]
-        bases = error.get("bases", []) if isinstance(error, dict) else None
-        if not all(isinstance(text, str) for text in texts) or not isinstance(bases, list):
-            raise ProtocolViolation("the answer was not one that this code can give")
-        return Reply(error=StudentError(texts[0], tuple(str(base) for base in bases), texts[1], texts[2]))
+        return Reply(error=_read_error(error))
     value = decode(reply.get("value"), arrays, handle)
     if reply.get("changed") is not None:
         changed = decode(reply["changed"], arrays, handle)
@@ -232,6 +224,16 @@ def _read_reply(connection: Connection, reply: dict[str, Any], arrays: list[Arra
         )
     gradients = decode(reply["gradients"], arrays, handle) if reply.get("gradients") is not None else None
     return Reply(value=value, gradients=gradients)
+
+
+def _read_error(error: Any) -> StudentError:
+    fields = error if isinstance(error, dict) else {}
+    texts = [fields.get(key) for key in ("type", "message", "traceback")]
+    bases = fields.get("bases", [])
+    kind, message, traceback = (text[:MAX_TEXT] if isinstance(text, str) else None for text in texts)
+    if kind is None or message is None or traceback is None or not isinstance(bases, list):
+        raise ProtocolViolation("the answer was not one that this code can give")
+    return StudentError(kind, tuple(base for base in bases if isinstance(base, str)), message, traceback)
 
 
 def _value_of(reply: Reply, called: str) -> Any:
@@ -252,6 +254,10 @@ def _handle_node(value: Any) -> Any:
     if isinstance(value, Handle):
         return {"handle": [value.handle, ""]}
     raise TypeError(f"a suite cannot send {type(value).__name__} to student code")
+
+
+def _is_shape(value: Any) -> bool:
+    return isinstance(value, tuple) and all(type(size) is int for size in value)
 
 
 def _fits_arguments(found: Any, args: Sequence[Any]) -> bool:

@@ -13,6 +13,8 @@ from autograder.cli import author, instructor, student
 from autograder.cli.interrupts import patient_interrupts
 from autograder.errors import GptHwError
 
+_STOPPED = 130
+
 app = typer.Typer(
     name="gpt-hw",
     no_args_is_help=True,
@@ -53,8 +55,7 @@ def main() -> None:
         _tell(error.message, error.remedy)
         raise SystemExit(2) from None
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("stopped", err=True)
-        raise SystemExit(130) from None
+        code = _STOPPED
     except BrokenPipeError:  # the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
@@ -70,7 +71,9 @@ def main() -> None:
             "run it again with GPT_HW_DEBUG=1 and report what it prints",
         )
         raise SystemExit(3) from None
-    raise SystemExit(code)
+    if code == _STOPPED:
+        typer.echo("stopped", err=True)
+    raise SystemExit(code or 0)
 
 
 def _tell(message: str, remedy: str) -> None:

@@ -1,13 +1,15 @@
 """One submission, from its sources to its score. Whatever breaks on our side becomes an unscored part, never a zero."""
 
+import os
 import platform
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder import scoring
 from autograder.errors import GptHwError
+from autograder.pipeline.blame import blame
 from autograder.pipeline.course import Course
 from autograder.records import CheckResult, Outcome, Part, PartScore, Submission, SubmissionResult
 from autograder.sandbox import ForkServer, RungReport, choose_rung
@@ -36,13 +38,21 @@ class Line:
         self._unsafe = unsafe
         self._first_rung = first_rung
         self._catalogues: dict[str, Catalogue] = {}
-        self._server = self._new_server()
+        self._servers = {"torch": self._new_server("torch")}
         self.rung = 0
         self.reports: list[RungReport] = []
 
-    def _new_server(self) -> ForkServer:
+    def _new_server(self, library: str) -> ForkServer:
+        if library != "torch":
+            return ForkServer((library,))
         groups = sorted({group for part in self.course.parts.values() for group in part.forbidden})
         return ForkServer(("torch", "full", *groups))
+
+    def _server(self, part: Part) -> ForkServer:
+        library = part.libraries[0]  # a worker for numpy alone must come from a server that has no torch
+        if library not in self._servers:
+            self._servers[library] = self._new_server(library)
+        return self._servers[library]
 
     def start(self) -> None:
         """Wait for the fork server and choose the rung.
@@ -55,7 +65,7 @@ class Line:
         torch.set_num_threads(1)
         limits = self.course.config.limits
         self.rung, self.reports = choose_rung(
-            self._server, limits, self._secrets, unsafe=self._unsafe, first=self._first_rung
+            self._servers["torch"], limits, self._secrets, unsafe=self._unsafe, first=self._first_rung
         )
 
     def grade(self, submission: Submission, parts: Iterable[Part]) -> SubmissionResult:
@@ -89,27 +99,40 @@ class Line:
         for _ in range(_ATTEMPTS - 1):
             if score.outcome is not Outcome.ERROR:
                 break
-            self._restart()
+            self._restart(part)
             score = self._attempt(submission, part, weight)
         return score
 
     def _attempt(self, submission: Submission, part: Part, weight: float) -> PartScore:
-        from autograder.suite import run_part
+        from autograder.checks.catalogue import NoCatalogue
 
         results: Sequence[CheckResult]
         try:
-            results = run_part(
+            results = self._run(part, submission.sources, self._catalogue(part))
+            results = blame(
                 part,
                 submission.sources,
-                lambda: self._server.worker(self.rung, self.course.config.limits, part.forbidden),
-                seed=self.course.config.seed,
-                limits=self.course.config.limits,
-                catalogue=self._catalogue(part),
+                self.course.sources,
+                results,
+                lambda asked, sources: self._run(asked, sources, NoCatalogue()),
             )
         except Exception as error:  # ours, by definition: what student code does is a result
             text = error.message if isinstance(error, GptHwError) else f"{type(error).__name__}: {error}"
             results = scoring.unanswered(part, Outcome.ERROR, f"the grader failed: {text}")
         return scoring.score_part(part, results, weight)
+
+    def _run(self, part: Part, sources: Mapping[str, str], catalogue: "Catalogue") -> Sequence[CheckResult]:
+        from autograder.suite import run_part
+
+        limits = self.course.config.limits
+        return run_part(
+            part,
+            sources,
+            lambda: self._server(part).worker(self.rung, limits, part.forbidden),
+            seed=self.course.config.seed,
+            limits=limits,
+            catalogue=catalogue,
+        )
 
     def _catalogue(self, part: Part) -> "Catalogue":
         from autograder.checks.catalogue import NoCatalogue, Replays
@@ -117,20 +140,24 @@ class Line:
         if part.name not in self._catalogues:
             try:
                 seed = self.course.config.seed
-                self._catalogues[part.name] = Replays(part, self.course.sources, seed, hidden=True)
+                self._catalogues[part.name] = Replays(
+                    part, self.course.sources, seed, hidden=True, cache=_cache_folder()
+                )
             except Exception:
                 # A suite or catalogue that does not load costs the diagnosis here; the run itself reports the suite.
                 self._catalogues[part.name] = NoCatalogue()
         return self._catalogues[part.name]
 
-    def _restart(self) -> None:
-        self._server.close()
-        self._server = self._new_server()
-        self._server.wait_until_ready()
+    def _restart(self, part: Part) -> None:
+        self._servers.pop(part.libraries[0]).close()
+        self._server(part).wait_until_ready()
 
     def close(self) -> None:
-        """End the fork server and its workers."""
-        self._server.close()
+        """End the fork servers and their workers, and keep what diagnoses have learned for the next run."""
+        for catalogue in self._catalogues.values():
+            catalogue.remember()
+        for server in self._servers.values():
+            server.close()
 
     def __enter__(self) -> "Line":
         """Return itself."""
@@ -139,6 +166,10 @@ class Line:
     def __exit__(self, *_: object) -> None:
         """Close."""
         self.close()
+
+
+def _cache_folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpt-hw" / "replays"
 
 
 def environment() -> dict[str, Any]:

@@ -35,29 +35,34 @@ def practise(folder: Path, parts: Sequence[Part], *, pdb: bool = False) -> Itera
     """
     sources, problems = _read(folder, parts)
     runnable = [part for part in parts if part.module in sources]
-    server = _server(runnable) if runnable and not pdb else None
+    servers = {} if pdb else _servers(runnable)
     try:
-        yield from _run(parts, sources, problems, server)
+        yield from _run(parts, sources, problems, servers)
     finally:
-        if server is not None:
+        for server in servers.values():
             server.close()
 
 
-def _server(parts: Sequence[Part]) -> ForkServer:
-    # torch is imported once, here, before anything else is loaded; the server then is a fork of this process, and
-    # warms itself while this process loads pytest. Forking after torch is known to be safe on Linux only.
+def _servers(parts: Sequence[Part]) -> dict[str, ForkServer]:
+    """Start the server of each library that these parts are written with."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
-    on_linux = sys.platform == "linux"
-    if on_linux:
-        import torch
+    libraries = {part.libraries[0] for part in parts}
+    servers = {library: ForkServer((library,)) for library in libraries - {"torch"}}
+    if "torch" in libraries:
+        # torch is imported once, here, before anything else is loaded; the server then is a fork of this process, and
+        # warms itself while this process loads pytest. Forking after torch is known to be safe on Linux only.
+        on_linux = sys.platform == "linux"
+        if on_linux:
+            import torch
 
-        torch.set_num_threads(1)
-    return ForkServer(("torch", *_groups(parts)), from_this_process=on_linux)
+            torch.set_num_threads(1)
+        servers["torch"] = ForkServer(("torch", *_groups(parts)), from_this_process=on_linux)
+    return servers
 
 
 def _run(
-    parts: Sequence[Part], sources: Mapping[str, str], problems: Mapping[str, str], server: ForkServer | None
+    parts: Sequence[Part], sources: Mapping[str, str], problems: Mapping[str, str], servers: Mapping[str, ForkServer]
 ) -> Iterator[PartRun]:
     from autograder.checks.catalogue import COMPILED, PUBLIC_SEED, Compiled
     from autograder.checks.local import InProcessWorker
@@ -69,11 +74,12 @@ def _run(
         if part.module not in sources:
             yield PartRun(part, problem=problems[part.module])
             continue
+        server = servers.get(part.libraries[0])
         if server is not None and not rung:
             # The code is the student's own and so is the machine: where no wall holds, none is needed.
             rung, _ = choose_rung(server, limits, [], unsafe=True)
 
-        def open_worker(part: Part = part, rung: int = rung) -> WorkerLike | Worker:
+        def open_worker(part: Part = part, rung: int = rung, server: ForkServer | None = server) -> WorkerLike | Worker:
             return InProcessWorker() if server is None else server.worker(rung, limits, part.forbidden)
 
         results = run_part(

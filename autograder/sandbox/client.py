@@ -4,18 +4,16 @@ import contextlib
 import json
 import os
 import signal
-import site
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from autograder.errors import SandboxError
 from autograder.records import Limits
+from autograder.sandbox import launch
 from autograder.sandbox.process import START_S, WorkerProcess
 from autograder.wire import (
     REPLY_LIMITS,
@@ -30,84 +28,6 @@ from autograder.wire import (
 
 _START_S = 120.0  # torch from a cold disk on a busy machine
 _CLOSE_S = 10.0
-# Only what a Python process needs: no home, no proxy, no token of the person who grades.
-_ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin",
-    "HOME": "/tmp",
-    "LC_ALL": "C.UTF-8",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "MALLOC_ARENA_MAX": "2",
-    "PYTHONHASHSEED": "0",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONUNBUFFERED": "1",
-    "TORCHINDUCTOR_CACHE_DIR": "/tmp",  # torch makes the folder when it is imported; this one is always there
-}
-_BOOT = (
-    "import json, sys; first, *last = json.loads(sys.argv.pop(1)); sys.path[:] = [first, *sys.path, *last]; "
-    "import runpy; runpy.run_module('{}', run_name='__main__')"
-)
-
-
-class _Child:
-    """A forked process, held like a ``subprocess.Popen``."""
-
-    stderr = None
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._ended = False
-
-    def kill(self) -> None:
-        if not self._ended:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._pid, signal.SIGKILL)
-
-    def wait(self, timeout: float | None = None) -> int:
-        if not self._ended:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(self._pid, 0)
-            self._ended = True
-        return 0
-
-
-def _start(control: socket.socket, preload: Sequence[str]) -> "subprocess.Popen[bytes]":
-    package_folder = str(Path(__file__).resolve().parents[2])
-    keep = {key: os.environ[key] for key in ("LD_LIBRARY_PATH", "OPENBLAS_CORETYPE") if key in os.environ}
-    # -P and -s: neither the current folder nor a home decides which modules the server imports. What was installed for
-    # this user alone is found as it is here. (Not -E: the environment is ours, and seeds the hashes.)
-    users = [path for path in sys.path if path and path == site.getusersitepackages()]
-    command = [sys.executable, "-P", "-s", "-c", _BOOT.format("autograder.sandbox.fork_server")]
-    return subprocess.Popen(
-        [*command, json.dumps([package_folder, *users]), str(control.fileno()), ",".join(preload)],
-        pass_fds=[control.fileno()],
-        env={**_ENVIRONMENT, **keep},
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        cwd="/",
-    )
-
-
-def _fork(ours: socket.socket, control: socket.socket, preload: Sequence[str]) -> _Child:
-    pid = os.fork()
-    if pid:
-        return _Child(pid)
-    try:
-        from autograder.sandbox.fork_server import MAX_DESCRIPTOR, main
-
-        ours.detach()
-        os.setsid()
-        os.chdir("/")
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for target in (0, 1, 2):
-            os.dup2(nothing, target)
-        for first, last in ((3, control.fileno()), (control.fileno() + 1, MAX_DESCRIPTOR)):
-            os.closerange(first, last)  # whatever else this process has open, other servers' sockets among it
-        main(control.fileno(), preload)
-    finally:
-        os._exit(1)
 
 
 class ForkServer:
@@ -123,7 +43,9 @@ class ForkServer:
 
     def __init__(self, preload: Sequence[str] = ("torch", "attention"), *, from_this_process: bool = False) -> None:
         self._control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._process = _fork(self._control, other, preload) if from_this_process else _start(other, preload)
+        self._process = (
+            launch.fork(self._control, other, preload) if from_this_process else launch.start(other, preload)
+        )
         other.close()
         self._ready = False
 

@@ -118,9 +118,7 @@ def _make_root(root: str, libraries: list[str]) -> None:
         os.makedirs(root + folder, exist_ok=True)
     syscalls.mount("proc", f"{root}/proc", "proc", nosuid_nodev | syscalls.MS_NOEXEC)
     syscalls.mount("tmpfs", f"{root}/tmp", "tmpfs", nosuid_nodev, f"size={SCRATCH_MIB}m,mode=1777,nr_inodes=4096")
-    syscalls.mount(
-        None, root, None, syscalls.MS_REMOUNT | syscalls.MS_BIND | syscalls.MS_RDONLY | nosuid_nodev
-    )
+    syscalls.mount(None, root, None, syscalls.MS_REMOUNT | syscalls.MS_BIND | syscalls.MS_RDONLY | nosuid_nodev)
     syscalls.enter_root(root)
     os.chdir("/tmp")
     os.environ["TMPDIR"] = tempfile.tempdir = "/tmp"

@@ -111,9 +111,7 @@ def _become_keeper(
     os._exit(0)
 
 
-def _keep(
-    wish: dict[str, Any], channel: int, output: int, status: socket.socket, folder: str, number: int
-) -> None:
+def _keep(wish: dict[str, Any], channel: int, output: int, status: socket.socket, folder: str, number: int) -> None:
     if syscalls.IS_LINUX:
         syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     rung = wish["rung"]
@@ -149,6 +147,10 @@ def _become_worker(plan: Confinement, wish: dict[str, Any], channel: int, output
             from autograder.worker import forbidden
 
             forbidden.forbid(wish["forbidden"])
+        else:
+            from autograder.worker import forbidden
+
+            forbidden.only(["numpy"])
         confine(plan)
         if wish.get("probe"):
             from autograder.sandbox.probes import answer

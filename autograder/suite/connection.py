@@ -125,9 +125,9 @@ class PartConnection:
             return
         self._bury(worker)
         texts = [error.get(key) if isinstance(error, dict) else "" for key in ("type", "message", "traceback")]
-        kind, message, traceback = (text[:MAX_TEXT] if isinstance(text, str) else "" for text in texts)
-        missing = self._missing_part(message)
-        raise NotImportable(f"{file} does not import: {kind}: {message}{missing}", traceback)
+        kind, told, traceback = (text[:MAX_TEXT] if isinstance(text, str) else "" for text in texts)
+        missing = self._missing_part(told)
+        raise NotImportable(f"{file} does not import: {kind}: {told}{missing}", traceback)
 
     def _missing_part(self, message: str) -> str:
         name = message.partition("No module named '")[2].partition("'")[0]

@@ -14,7 +14,7 @@ import pytest
 from autograder.checks import CheckFailure, Rng, Student
 from autograder.checks.catalogue import Catalogue
 from autograder.checks.diagnosis import diagnose
-from autograder.checks.student import restart_steps
+from autograder.checks.failures import restart_steps
 from autograder.records import Check, CheckResult, Limits, Outcome, Part
 from autograder.suite.connection import NotImportable, PartConnection, WorkerLike
 
@@ -66,7 +66,8 @@ def run_part(
         connection.close()
     if plugin.interrupted and not extra_options:
         raise KeyboardInterrupt
-    return [*_named(plugin, catalogue), *plugin.unheard(status)]
+    left = extra_options and status == pytest.ExitCode.INTERRUPTED  # a person who leaves the debugger has seen enough
+    return [*_named(plugin, catalogue), *([] if left else plugin.unheard(status))]
 
 
 def _run_pytest(arguments: list[str], plugin: "_Plugin", *, quiet: bool) -> int:
@@ -122,6 +123,9 @@ class _Plugin:
     def _check(self, node_name: str) -> Check:
         return self._checks[node_name.removeprefix("test_")]
 
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = [item for item in items if item.name.removeprefix("test_") in self._checks]
+
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         self.interrupted = excinfo.errisinstance(KeyboardInterrupt)  # pytest.exit() in a suite comes here too
 
@@ -136,9 +140,7 @@ class _Plugin:
         heard = {result.check.id for result in self.results}
         missing = [check for check in self._checks.values() if check.id not in heard]
         other = f"the suite did not run this check (pytest ended with {status})"
-        return [
-            CheckResult(check, Outcome.ERROR, self._broken.get(_suite(check), other)) for check in missing
-        ]
+        return [CheckResult(check, Outcome.ERROR, self._broken.get(_suite(check), other)) for check in missing]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:

@@ -245,7 +245,8 @@ class _Decoder:
         if not 0 <= _exactly(int, index) < len(self.arrays) or index in self.read:
             raise ProtocolViolation("an array that was not sent")
         self.read.add(index)
-        return self.arrays[index]
+        array: Array = self.arrays[index]
+        return array
 
 
 def _exactly(kind: type, value: Any) -> Any:

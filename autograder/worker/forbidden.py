@@ -46,12 +46,18 @@ _PYTHON = {
         "torch._decomp.decompositions:native_batch_norm_helper",
     ),
 }
-_MODULES = {"attention": ("torch.nn.attention.flex_attention", "torch.nn.attention.varlen"), "normalisation": ()}
+_MODULES = {
+    # torch.onnx.ops registers an Attention of its own when it is imported; `import torch.onnx` does that.
+    "attention": ("torch.nn.attention.flex_attention", "torch.nn.attention.varlen", "torch.onnx.ops"),
+    "normalisation": (),
+}
 GROUPS = tuple(_OPERATORS)
 
 
 class ForbiddenOperation(RuntimeError):
     """A ready-made operation that this part asks the student to write."""
+
+    __module__ = "builtins"  # a student's traceback then names the error, and not a module of ours
 
 
 @cache
@@ -105,6 +111,15 @@ def forbid(groups: Iterable[str]) -> None:
         sys.meta_path.insert(0, _BlockedModules(_MODULES[group]))
 
 
+def only(libraries: Iterable[str]) -> None:
+    """Let this process import Python's own modules, these libraries and the submission's, and nothing else.
+
+    Args:
+        libraries: Top-level names.
+    """
+    sys.meta_path.insert(0, _OnlyModules(frozenset(libraries) | sys.stdlib_module_names))
+
+
 def _refusal(name: str) -> Callable[..., NoReturn]:
     def refuse(*args: Any, **kwargs: Any) -> NoReturn:
         raise ForbiddenOperation(f"{name} is ready-made: writing it is the exercise, so the checks do not accept it")
@@ -149,4 +164,14 @@ class _BlockedModules:
     def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
         if fullname in self.names:
             raise ForbiddenOperation(f"{fullname} is ready-made: writing it is the exercise")
+        return None
+
+
+class _OnlyModules:
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
+        if fullname.partition(".")[0] not in self.names and not fullname.startswith("part"):
+            raise ForbiddenOperation(f"{fullname} may not be imported here: this part is written with numpy alone")
         return None

@@ -11,7 +11,6 @@ from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 from typing import Any
 
-
 _PART = re.compile(r"part\d+_\w+")  # no module of Python's, of torch's or of ours is called so
 
 
