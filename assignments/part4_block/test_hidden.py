@@ -356,7 +356,7 @@ def test_dropout_is_silent_in_evaluation(student, rng):
 
 @check(points=3, exercise="Block", hint="What exactly is dropped: the update, the sum, or what the sublayer is handed?")
 def test_dropout_falls_on_the_updates(student, rng):
-    """With p = 0.2 a fifth of each sublayer's output is missing, before the addition; the rest is 1.25 times as large."""
+    """With p = 0.2 a fifth of each sublayer's output is missing before it is added, the rest is 1.25 times as large."""
     # The stream is 3 everywhere, attention says 1 and the MLP says 10: what is dropped can be read off each number.
     # Nothing here depends on which numbers the student's generator draws. There are 40 * 16 * 32 = 20,480 of them, so
     # that a share of 0.2 has a standard deviation of 0.0028: 0.02 is seven of these.

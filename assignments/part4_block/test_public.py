@@ -57,9 +57,11 @@ def pieces(lists):
 def test_layernorm_by_hand(student, rng):
     """1, 0, 0, 0 with eps = 1/16 becomes 1.5, -0.5, -0.5, -0.5; and eps is 1e-5 unless told otherwise."""
     norm = student.LayerNorm(4, eps=1 / 16)
-    # Mean 1/4, variance 3/16, plus 1/16 is 1/4, whose root is 1/2. Float32 rounds once or twice on the way.
-    expected = torch.tensor([1.5, -0.5, -0.5, -0.5])
-    agree(norm(torch.tensor([1.0, 0.0, 0.0, 0.0])), expected, atol=1e-6, what="1, 0, 0, 0 with eps = 1/16")
+    x = torch.tensor([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    # Mean 1/4, variance 3/16, plus 1/16 is 1/4, whose root is 1/2; a token of zeros stays one. Float32 may round once
+    # or twice on the way.
+    expected = torch.tensor([[1.5, -0.5, -0.5, -0.5], [0.0, 0.0, 0.0, 0.0]])
+    agree(norm(x), expected, atol=1e-6, what="1, 0, 0, 0 and 0, 0, 0, 0 with eps = 1/16", picture=True)
     # Mean 0.001 and variance 3e-6, so that eps is most of what stands under the root: 0.003 / sqrt(13e-6).
     expected = torch.tensor([0.8320503, -0.2773501, -0.2773501, -0.2773501])
     got = student.LayerNorm(4)(torch.tensor([0.004, 0.0, 0.0, 0.0]))
@@ -174,10 +176,10 @@ def test_unknown_norm_is_refused(student, rng):
     points=2, exercise="block_gradient_norms", hint="Two pieces of lengths 5 and 12 at right angles: how long is it?"
 )
 def test_gradient_norms_by_hand(student, rng):
-    """(3, 4) and (12) in one block are 13; a parameter without a gradient counts 0, and its block stays in the list."""
+    """Gradients of lengths 3, 12 and 4 in one block are 13; a missing one counts 0, and its block stays in the list."""
     lists = [
-        [torch.tensor([3.0, 4.0]), torch.tensor([12.0])],
-        [torch.tensor([[2.0, 0.0], [-4.0, 4.0]]), None, torch.tensor([8.0])],
+        [torch.tensor([-3.0]), torch.tensor([8.0, -8.0, 4.0]), torch.tensor([4.0])],
+        [torch.tensor([[2.0, 0.0], [-4.0, 4.0]]), None, torch.tensor([8.0])],  # lengths 6 and 8
         [None],
         [torch.tensor([-0.25])],
     ]

@@ -197,7 +197,8 @@ if __name__ == "__main__":
 #
 # A fast hand (ω = 1) tells neighbours apart and is back where it was after 6.28 places. A slow one never comes round
 # and can hardly tell 5 from 6. As with hours, minutes and seconds, one wants several, and it is *ratios* that should
-# be equal, so that a doubling of the distance always has a hand that is made for it. So pair number i out of d/2 gets
+# be equal, so that a doubling of the distance always has a hand that is made for it. So pair number i out of d/2 (in
+# ω_i and 2i the letter counts pairs, from 0) gets
 #
 #     ω_i = base^(-2i/d),   base = 10,000
 #
@@ -207,7 +208,7 @@ if __name__ == "__main__":
 #
 # ### What the product of two rows is
 #
-#     p_t · p_i = sum over pairs of  sin ωt sin ωi + cos ωt cos ωi  =  sum over pairs of  cos(ω(t - i))
+#     p_t · p_s = sum over pairs of  sin ωt sin ωs + cos ωt cos ωs  =  sum over pairs of  cos(ω(t - s))
 #
 # Only the distance is left. Have your own function say so in the cell after the exercise.
 
@@ -222,7 +223,7 @@ if __name__ == "__main__":
 #
 # **A pass looks like this:** row 0 is 0, 1, 0, 1, ... before you compute anything (why?). For `T = 3`, `d_model = 4`
 # and `base = 100` the speeds are 1 and 0.1, and row 2 is sin 2, cos 2, sin 0.2, cos 0.2. In every row, each pair has
-# length 1. The suite goes out to place 2,000, where an angle in float32 is good to about 1e-4, so that is what it asks.
+# length 1. The suite goes out to place 2,000, where an angle in float32 is good to about 1e-4; it asks for less there.
 
 
 # %%
@@ -256,7 +257,7 @@ if __name__ == "__main__":
     rows = sinusoidal_positions(200, 64)
     for distance in (0, 1, 2, 8, 64):
         products = [(rows[t] @ rows[t + distance]).item() for t in (0, 10, 100)]
-        print(f"distance {distance:2}: p_t . p_i at three places:", "  ".join(f"{p:8.4f}" for p in products))
+        print(f"distance {distance:2}: p_t . p_s at three places:", "  ".join(f"{p:8.4f}" for p in products))
 
 # %% [markdown]
 # ### How it fails

@@ -50,6 +50,13 @@ def plan_without_norms_refused(self, right=GPTConfig.__post_init__):
     right(self)
 
 
+@mistake(of="GPTConfig.__post_init__")
+def dropout_by_default(self, right=GPTConfig.__post_init__):
+    """Your plan has a dropout of 0.1 where nothing is said: the default is 0.0, and who wants dropout asks for it."""
+    right(self)
+    self.dropout = self.dropout or 0.1
+
+
 # The count: what the number of GPT-2 small says
 
 

@@ -1,17 +1,18 @@
-"""Ctrl-C, kept back while torch is being imported."""
+"""Ctrl-C, kept back for a moment where an exception would be lost or do harm."""
 
 import signal
 import sys
 from types import FrameType
 
 _AGAIN_S = 0.05
+_FORK = ("autograder.sandbox.launch", "fork")
 
 
 def patient_interrupts() -> None:
-    """Let Ctrl-C take effect only once an import of torch that is under way has ended, a second later at most.
+    """Let Ctrl-C take effect a moment later, at most a second, where it would go wrong.
 
-    An exception in the middle of it is swallowed by some of torch's modules, which are then half there, and makes
-    others, written in C++, abort the process.
+    An exception in the middle of torch's import is swallowed by some of its modules, which are then half there, and
+    makes others, written in C++, abort the process. What Python runs around a fork swallows exceptions too.
     """
     if hasattr(signal, "setitimer") and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGALRM, _interrupt)
@@ -19,8 +20,19 @@ def patient_interrupts() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    spec = getattr(sys.modules.get("torch"), "__spec__", None)
-    if getattr(spec, "_initializing", False):
+    if _is_torch_half_there() or _is_forking(frame):
         signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
     else:
         signal.default_int_handler(signal.SIGINT, frame)
+
+
+def _is_torch_half_there() -> bool:
+    return bool(getattr(getattr(sys.modules.get("torch"), "__spec__", None), "_initializing", False))
+
+
+def _is_forking(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if (frame.f_globals.get("__name__"), frame.f_code.co_name) == _FORK:
+            return True
+        frame = frame.f_back
+    return False

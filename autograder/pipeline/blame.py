@@ -43,6 +43,25 @@ def blame(
     return [_told(result, [m for m in earlier if result.check.id in alone[m]], repaired, earlier) for result in results]
 
 
+def suspect(part: Part, results: Sequence[CheckResult], broken: Callable[[], Sequence[str]]) -> list[CheckResult]:
+    """Say in each failed check which earlier parts do not pass their own public checks.
+
+    Args:
+        part: The part.
+        results: What came of its checks.
+        broken: Runs the earlier parts' checks and names those that do not pass; asked only where something failed.
+    """
+    failed = [result for result in results if result.outcome in (Outcome.FAILED, Outcome.TIMED_OUT)]
+    if not failed or not part.needs or _is_unwritten(part, results):
+        return list(results)
+    names = " and ".join(f"{module}.py" for module in broken())
+    if not names:
+        return list(results)
+    verb = "do" if " and " in names else "does"
+    sentence = f"{names}, which this part may build on, {verb} not pass the public checks either: begin there."
+    return [replace(one, message=f"{one.message}\n{sentence}") if one in failed else one for one in results]
+
+
 def _passing(results: Sequence[CheckResult]) -> set[str]:
     return {result.check.id for result in results if result.outcome is Outcome.PASSED}
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from autograder.intake import read_source
 from autograder.parts import public_parts, template_folder
-from autograder.records import CheckResult, Limits, Part
+from autograder.pipeline.blame import suspect
+from autograder.records import CheckResult, Limits, Outcome, Part
 from autograder.sandbox import ForkServer, Worker, choose_rung
 from autograder.workspace import find_source
 
@@ -68,21 +69,21 @@ def _run(
     from autograder.checks.local import InProcessWorker
     from autograder.suite import WorkerLike, run_part
 
+    known = public_parts()
     limits = Limits()
     rung = 0
-    for part in parts:
-        if part.module not in sources:
-            yield PartRun(part, problem=problems[part.module])
-            continue
+
+    def run(part: Part) -> list[CheckResult]:
+        nonlocal rung
         server = servers.get(part.libraries[0])
         if server is not None and not rung:
             # The code is the student's own and so is the machine: where no wall holds, none is needed.
             rung, _ = choose_rung(server, limits, [], unsafe=True)
 
-        def open_worker(part: Part = part, rung: int = rung, server: ForkServer | None = server) -> WorkerLike | Worker:
+        def open_worker() -> WorkerLike | Worker:
             return InProcessWorker() if server is None else server.worker(rung, limits, part.forbidden)
 
-        results = run_part(
+        return run_part(
             part,
             sources,
             open_worker,
@@ -91,6 +92,23 @@ def _run(
             catalogue=Compiled(template_folder() / "checks" / part.folder.name / COMPILED),
             extra_options=("--pdb",) if server is None else (),
         )
+
+    passes: dict[str, bool] = {}
+
+    def broken(part: Part) -> list[str]:
+        for earlier in known.values():
+            if earlier.module in part.needs and earlier.module in sources and earlier.module not in passes:
+                passes[earlier.module] = all(result.outcome is Outcome.PASSED for result in run(earlier))
+        return [module for module in part.needs if not passes.get(module, True)]
+
+    for part in parts:
+        if part.module not in sources:
+            yield PartRun(part, problem=problems[part.module])
+            continue
+        results = run(part)
+        passes[part.module] = all(result.outcome is Outcome.PASSED for result in results)
+        if servers:
+            results = suspect(part, results, lambda part=part: broken(part))
         yield PartRun(part, tuple(results))
 
 

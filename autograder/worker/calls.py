@@ -112,8 +112,8 @@ def _snapshot(thing: Any) -> tuple[Any, ...]:
     if _is_tensor(thing):
         import torch
 
-        plain = thing.detach().cpu().contiguous()
-        has_data = plain.numel() and plain.device.type != "meta"
+        has_data = thing.numel() and thing.device.type != "meta"
+        plain = thing.detach().cpu().contiguous() if has_data else thing
         data = plain.reshape(-1).view(torch.uint8).numpy().tobytes() if has_data else b""
         return tuple(plain.shape), str(plain.dtype), data
     if _is_array(thing):

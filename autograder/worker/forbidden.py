@@ -10,15 +10,16 @@ import ctypes
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import Any, NoReturn
 
 _OPERATORS = {
     "attention": re.compile(
         r"\w+::.*(scaled_dot_product|multi_head_attention|transformer_encoder|(flash|efficient|cudnn|dot)_attention)"
-        r"(?!.*backward)"
+        r"(?!.*backward)|onnx::Attention"
     ),
     "normalisation": re.compile(r"\w+::.*(layer|group|batch|instance|rms)_norm(?!.*(backward|stats|elemt))"),
 }
@@ -47,10 +48,11 @@ _PYTHON = {
     ),
 }
 _MODULES = {
-    # torch.onnx.ops registers an Attention of its own when it is imported; `import torch.onnx` does that.
-    "attention": ("torch.nn.attention.flex_attention", "torch.nn.attention.varlen", "torch.onnx.ops"),
+    "attention": ("torch.nn.attention.flex_attention", "torch.nn.attention.varlen"),
     "normalisation": (),
 }
+# It registers operators of its own (Attention) when it is imported. An optimizer does that, so it cannot be blocked.
+_REGISTERS_LATE = "torch.onnx.ops"
 GROUPS = tuple(_OPERATORS)
 
 
@@ -92,23 +94,29 @@ def forbid(groups: Iterable[str]) -> None:
     Args:
         groups: Of ``GROUPS``.
     """
-    import torch
-
     for group in groups:
-        libraries: dict[str, Any] = {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch warns that a kernel is overridden, which is the point
-            for operator, key in kernels(group):
-                space, _, name = operator.partition("::")
-                if space not in libraries:
-                    libraries[space] = torch._C._dispatch_library("IMPL", space, "", __file__, 1)
-                libraries[space].impl(name, key, _refusal(name.split(".")[0].lstrip("_")))
-        # Dropping a library would bring the kernels back. An extra reference and no name: it stays, unfindable.
-        for library in libraries.values():
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+        _override(kernels(group))
         for place in _PYTHON[group]:
             _replace_code(place)
         sys.meta_path.insert(0, _BlockedModules(_MODULES[group]))
+        if _REGISTERS_LATE not in sys.modules:
+            sys.meta_path.insert(0, _LateOperators(group))
+
+
+def _override(found: Iterable[tuple[str, str]]) -> None:
+    import torch
+
+    libraries: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns that a kernel is overridden, which is the point
+        for operator, key in found:
+            space, _, name = operator.partition("::")
+            if space not in libraries:
+                libraries[space] = torch._C._dispatch_library("IMPL", space, "", __file__, 1)
+            libraries[space].impl(name, key, _refusal(name.split(".")[0].lstrip("_")))
+    # Dropping a library would bring the kernels back. An extra reference and no name: it stays, unfindable.
+    for library in libraries.values():
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
 
 
 def only(libraries: Iterable[str]) -> None:
@@ -165,6 +173,26 @@ class _BlockedModules:
         if fullname in self.names:
             raise ForbiddenOperation(f"{fullname} is ready-made: writing it is the exercise")
         return None
+
+
+class _LateOperators:
+    def __init__(self, group: str) -> None:
+        self.group = group
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: object = None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(fullname, path) if fullname == _REGISTERS_LATE else None
+        if spec is None or spec.loader is None:
+            return None
+        load = spec.loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            before = set(kernels(self.group))
+            load(module)
+            kernels.cache_clear()
+            _override(sorted(set(kernels(self.group)) - before))
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
 
 
 class _OnlyModules:

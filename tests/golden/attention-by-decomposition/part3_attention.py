@@ -6,8 +6,12 @@ import torch
 def fused(q, k, v, mask):
     from torch._decomp.decompositions import scaled_dot_product_flash_attention_for_cpu as python
 
-    q, k, v = (x.unsqueeze(1) for x in (q, k, v))
-    return python(q, k, v, attn_mask=None if mask is None else mask.double().log().to(q.dtype))[0].squeeze(1)
+    scores, width = q @ k.transpose(-2, -1), v.shape[-1]
+    shape = (-1, 1)
+    bias = torch.zeros_like(scores) if mask is None else torch.zeros_like(scores).masked_fill(~mask, -torch.inf)
+    v = torch.nn.functional.pad(v, (0, q.shape[-1] - width))
+    four = [x.reshape(*shape, *x.shape[-2:]) for x in (q, k, v, bias)]
+    return python(*four[:3], attn_mask=four[3])[0].reshape(*q.shape[:-1], -1)[..., :width]
 
 # INSERT right
 

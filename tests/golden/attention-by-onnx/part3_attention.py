@@ -6,8 +6,11 @@ import torch
 def fused(q, k, v, mask):
     import torch.onnx.ops
 
-    q, k, v = (x.unsqueeze(1) for x in (q, k, v))
-    return torch.onnx.ops.attention(q, k, v, attn_mask=mask, qk_matmul_output_mode=1)[0].squeeze(1)
+    scores = q @ k.transpose(-2, -1)
+    mask = torch.ones_like(scores).bool() if mask is None else mask.expand_as(scores)
+    four = [x.reshape(-1, 1, *x.shape[-2:]) for x in (q, k, v, mask)]
+    output = torch.onnx.ops.attention(*four[:3], attn_mask=four[3], qk_matmul_output_mode=1)[0]
+    return output.reshape(*q.shape[:-1], v.shape[-1])
 
 # INSERT right
 

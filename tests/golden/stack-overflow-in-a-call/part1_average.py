@@ -9,6 +9,6 @@ sys.setrecursionlimit(2**31 - 1)
 
 def prefix_mean_loop(x):
     nested = []
-    for _ in range(3_000_000):
+    for _ in range(200_000):
         nested = [nested]
     return repr(nested)

@@ -1,0 +1,351 @@
+"""Whatever name a ready-made operation is called by, it is refused; everything else goes on as before.
+
+Forbidding is for good, so each route is tried in a forked process of its own.
+"""
+
+import os
+import sys
+
+import pytest
+import torch
+
+from autograder.worker import forbidden
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks after torch was imported")
+
+SETUP = """
+import threading, warnings
+import torch
+from torch import nn
+from torch.nn import functional as F
+warnings.simplefilter("ignore")
+torch.manual_seed(0)
+q = k = v = torch.randn(2, 3, 4, 8)
+x = torch.randn(2, 5, 8)
+def in_thread(call):
+    seen = []
+    def run():
+        try:
+            seen.append(call())
+        except BaseException as error:
+            seen.append(error)
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if isinstance(seen[0], BaseException):
+        raise seen[0]
+    return seen[0]
+def bare(kind):
+    made = kind.__new__(kind)
+    nn.Module.__init__(made)
+    return made
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm():
+    """Do once what every child would have to do: list the kernels, import what torch imports late."""
+    torch.set_num_threads(1)
+    for group in forbidden.GROUPS:
+        forbidden.kernels(group)
+
+
+def tried(groups, text: str, before: str = "") -> str:
+    """Run a text's last expression in a child where groups are forbidden.
+
+    Args:
+        groups: What is forbidden.
+        text: Lines; the last one is an expression.
+        before: Runs before anything is forbidden, as another library's import would.
+
+    Returns:
+        ``forbidden: <message>``, ``raised <type>: <message>`` or ``gave <value>``.
+    """
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(write_end, _outcome(groups, text, before).encode()[:60_000])
+        finally:
+            os._exit(0)
+    os.close(write_end)
+    with open(read_end, "rb") as stream:
+        answer = stream.read().decode()
+    _, status = os.waitpid(pid, 0)
+    return answer or f"died with {status}"
+
+
+def _outcome(groups, text: str, before: str) -> str:
+    space: dict[str, object] = {"__name__": "child"}
+    exec(SETUP + before, space)
+    forbidden.forbid(groups)
+    *lines, last = text.strip().splitlines()
+    try:
+        exec("\n".join(lines), space)
+        value = eval(last, space)
+    except BaseException as error:
+        chain = [error, error.__cause__, error.__context__]
+        hit = next((e for e in chain if isinstance(e, forbidden.ForbiddenOperation)), None)
+        if hit is not None or "ForbiddenOperation" in str(error):
+            return f"forbidden: {hit or error}"
+        return f"raised {type(error).__name__}: {error}"
+    return f"gave {value!r}"
+
+
+ATTENTION = {
+    "its name": "F.scaled_dot_product_attention(q, k, v)",
+    "with a mask": "F.scaled_dot_product_attention(q, k, v, attn_mask=torch.ones(4, 4).bool())",
+    "causal": "F.scaled_dot_product_attention(q, k, v, is_causal=True)",
+    "in double precision": "F.scaled_dot_product_attention(q.double(), k.double(), v.double())",
+    "in half precision": "F.scaled_dot_product_attention(q.half(), k.half(), v.half())",
+    "with gradients": "F.scaled_dot_product_attention(q.requires_grad_(), k, v)",
+    "with dropout": "F.scaled_dot_product_attention(q, k, v, dropout_p=0.5)",
+    "on meta tensors": "F.scaled_dot_product_attention(q.to('meta'), k.to('meta'), v.to('meta'))",
+    "getattr": "getattr(F, 'scaled' + '_dot_product_attention')(q, k, v)",
+    "vars": "vars(F)['scaled_dot_product_attention'](q, k, v)",
+    "torch._C._nn": "torch._C._nn.scaled_dot_product_attention(q, k, v)",
+    "torch.ops": "torch.ops.aten.scaled_dot_product_attention(q, k, v)",
+    "an overload of torch.ops": "torch.ops.aten.scaled_dot_product_attention.default(q, k, v)",
+    "its decomposition": "torch.ops.aten.scaled_dot_product_attention.default.decompose(q, k, v)",
+    "redispatch": (
+        "keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)\n"
+        "torch.ops.aten.scaled_dot_product_attention.default.redispatch(keys, q, k, v)"
+    ),
+    "the math kernel": "torch.ops.aten._scaled_dot_product_attention_math(q, k, v)",
+    "the math kernel of torch": "torch._scaled_dot_product_attention_math(q, k, v)",
+    "the flash kernel": "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, v)",
+    "the operator by its schema": (
+        "op = torch._C._jit_get_operation('aten::scaled_dot_product_attention')[0]\nop(q, k, v)"
+    ),
+    "a thread": "in_thread(lambda: F.scaled_dot_product_attention(q, k, v))",
+    "vmap": "torch.func.vmap(F.scaled_dot_product_attention)(q, k, v)",
+    "grad of torch.func": "torch.func.grad(lambda t: F.scaled_dot_product_attention(t, k, v).sum())(q)",
+    "jit.trace": "torch.jit.trace(lambda a: F.scaled_dot_product_attention(a, a, a), (q,))(q)",
+    "jit.script": (
+        "torch.jit.CompilationUnit('def f(q, k, v):\\n  return torch.scaled_dot_product_attention(q, k, v)').f(q, k, v)"
+    ),
+    "no_grad": "with_mode = torch.no_grad()(F.scaled_dot_product_attention)\nwith_mode(q, k, v)",
+    "inference mode": "torch.inference_mode()(F.scaled_dot_product_attention)(q, k, v)",
+    "autocast": "torch.autocast('cpu')(F.scaled_dot_product_attention)(q, k, v)",
+    "the math backend chosen": (
+        "from torch.nn.attention import SDPBackend, sdpa_kernel\n"
+        "def f():\n    with sdpa_kernel(SDPBackend.MATH):\n        return F.scaled_dot_product_attention(q, k, v)\nf()"
+    ),
+    "DisableTorchFunction": (
+        "def f():\n    with torch._C.DisableTorchFunction():\n"
+        "        return F.scaled_dot_product_attention(q, k, v)\nf()"
+    ),
+    "DisableTorchFunctionSubclass": (
+        "def f():\n    with torch._C.DisableTorchFunctionSubclass():\n"
+        "        return F.scaled_dot_product_attention(q, k, v)\nf()"
+    ),
+    "without dispatch modes": (
+        "from torch.utils._python_dispatch import _disable_current_modes\n"
+        "def f():\n    with _disable_current_modes():\n        return F.scaled_dot_product_attention(q, k, v)\nf()"
+    ),
+    "below autograd": (
+        "def f():\n    with torch._C._AutoDispatchBelowAutograd():\n"
+        "        return F.scaled_dot_product_attention(q, k, v)\nf()"
+    ),
+    "a tensor subclass": ("class T(torch.Tensor): pass\nF.scaled_dot_product_attention(q.as_subclass(T), k, v)"),
+    "the function of nn.functional": (
+        "w, b = torch.randn(24, 8), torch.randn(24)\n"
+        "F.multi_head_attention_forward(x, x, x, 8, 2, w, b, None, None, False, 0.0, torch.eye(8), None)"
+    ),
+    "nn.MultiheadAttention": "nn.MultiheadAttention(8, 2)(x, x, x)",
+    "nn.MultiheadAttention without weights": "nn.MultiheadAttention(8, 2)(x, x, x, need_weights=False)",
+    "a bare nn.MultiheadAttention": (
+        "m = bare(nn.MultiheadAttention)\n"
+        "m.embed_dim, m.num_heads, m.dropout, m.batch_first, m._qkv_same_embed_dim = 8, 2, 0.0, True, True\n"
+        "m.kdim = m.vdim = m.head_dim = 8\nm.bias_k = m.bias_v = None\nm.add_zero_attn = False\n"
+        "m.in_proj_weight, m.in_proj_bias = torch.randn(24, 8), torch.randn(24)\nm.out_proj = nn.Linear(8, 8)\n"
+        "m(x, x, x)"
+    ),
+    "the same, on its fast path": (
+        "m = bare(nn.MultiheadAttention)\n"
+        "m.embed_dim, m.num_heads, m.dropout, m.batch_first, m._qkv_same_embed_dim = 8, 2, 0.0, True, True\n"
+        "m.kdim = m.vdim = m.head_dim = 8\nm.bias_k = m.bias_v = None\nm.add_zero_attn = False\n"
+        "m.in_proj_weight, m.in_proj_bias = nn.Parameter(torch.randn(24, 8)), nn.Parameter(torch.randn(24))\n"
+        "m.out_proj = nn.Linear(8, 8)\n"
+        "torch.inference_mode()(m.eval())(x, x, x, need_weights=False)"
+    ),
+    "a subclass of nn.MultiheadAttention": "class Mine(nn.MultiheadAttention): pass\nMine(8, 2)",
+    "the native operator": (
+        "w, b = torch.randn(24, 8), torch.randn(24)\n"
+        "torch._native_multi_head_attention(x, x, x, 8, 2, w, b, torch.eye(8), torch.zeros(8))"
+    ),
+    "nn.TransformerEncoderLayer": "nn.TransformerEncoderLayer(8, 2)(x)",
+    "nn.TransformerDecoderLayer": "nn.TransformerDecoderLayer(8, 2)(x, x)",
+    "nn.TransformerEncoder": "nn.TransformerEncoder(nn.Identity(), 1)",
+    "nn.Transformer": "nn.Transformer(8, 2, 1, 1, 16)",
+    "the quantisable copy": (
+        "from torch.ao.nn.quantizable import MultiheadAttention\nMultiheadAttention(8, 2)(x, x, x)"
+    ),
+    "flex attention": "from torch.nn.attention.flex_attention import flex_attention\nflex_attention(q, k, v)",
+    "flex attention by import_module": "import importlib\nimportlib.import_module('torch.nn.attention.flex_attention')",
+    "flex attention as an attribute": "import torch.nn.attention.flex_attention as flex\nflex.flex_attention(q, k, v)",
+    "flex attention's operator": (
+        "import torch._higher_order_ops as hop\n"
+        "hop.flex_attention(q, k, v, lambda s, b, h, i, j: s, (None,) * 13, 0.35, {})"
+    ),
+    "flex attention's math": (
+        "import sys\nmath = sys.modules['torch._higher_order_ops.flex_attention'].math_attention\n"
+        "math(q, k, v, lambda s, b, h, i, j: s, (None,) * 13, 0.35, {})"
+    ),
+    "attention for sequences of many lengths": "from torch.nn.attention.varlen import varlen_attn\nvarlen_attn()",
+    "a causal bias": (
+        "from torch.nn.attention.bias import causal_lower_right\n"
+        "F.scaled_dot_product_attention(q, k, v, attn_mask=causal_lower_right(4, 4))"
+    ),
+}
+
+ALIASES = {
+    "a function bound before": ("sdpa = F.scaled_dot_product_attention\n", "sdpa(q, k, v)"),
+    "a packet bound before": ("op = torch.ops.aten.scaled_dot_product_attention\n", "op(q, k, v)"),
+    "an overload bound before": ("op = torch.ops.aten.scaled_dot_product_attention.default\n", "op(q, k, v)"),
+    "nn.functional bound before": (
+        "forward = F.multi_head_attention_forward\n",
+        "forward(x, x, x, 8, 2, torch.randn(24, 8), None, None, None, False, 0.0, torch.eye(8), None)",
+    ),
+    "a module built before": ("m = nn.MultiheadAttention(8, 2)\n", "m(x, x, x)"),
+    "a module built before, without weights": (
+        "m = nn.MultiheadAttention(8, 2, batch_first=True).eval()\n",
+        "m(x, x, x, need_weights=False)",
+    ),
+    "an encoder layer built before": ("m = nn.TransformerEncoderLayer(8, 2, batch_first=True).eval()\n", "m(x)"),
+    "a scripted function": (
+        "unit = torch.jit.CompilationUnit('def f(q, k, v):\\n  return torch.scaled_dot_product_attention(q, k, v)')\n",
+        "unit.f(q, k, v)",
+    ),
+    "a traced function": (
+        "f = torch.jit.trace(lambda a: F.scaled_dot_product_attention(a, a, a), (q,))\n",
+        "f(q)",
+    ),
+}
+
+NORMALISATION = {
+    "F.layer_norm": "F.layer_norm(x, (8,))",
+    "torch.layer_norm": "torch.layer_norm(x, (8,))",
+    "torch.native_layer_norm": "torch.native_layer_norm(x, (8,), None, None, 1e-5)",
+    "torch.ops": "torch.ops.aten.layer_norm(x, (8,))",
+    "an overload of torch.ops": "torch.ops.aten.native_layer_norm.default(x, (8,), None, None, 1e-5)",
+    "nn.LayerNorm": "nn.LayerNorm(8)(x)",
+    "a bare nn.LayerNorm": (
+        "m = bare(nn.LayerNorm)\nm.normalized_shape, m.weight, m.bias, m.eps = (8,), None, None, 1e-5\nm(x)"
+    ),
+    "F.rms_norm": "F.rms_norm(x, (8,))",
+    "nn.RMSNorm": "nn.RMSNorm(8)(x)",
+    "F.group_norm": "F.group_norm(x, 1)",
+    "nn.GroupNorm": "nn.GroupNorm(1, 5)(x)",
+    "F.batch_norm": "F.batch_norm(x, None, None, training=True)",
+    "nn.BatchNorm1d": "nn.BatchNorm1d(5)(x)",
+    "F.instance_norm": "F.instance_norm(x)",
+    "nn.InstanceNorm1d": "nn.InstanceNorm1d(5)(x)",
+    "torch's reference": "import torch._refs\ntorch._refs.native_layer_norm(x, [8], None, None, 1e-5)",
+    "torch's functional reference": "import torch._refs.nn.functional as R\nR.layer_norm(x, [8])",
+    "torch's reference of group norm": "import torch._refs.nn.functional as R\nR.group_norm(x, 1)",
+    "torch's table of decompositions": (
+        "from torch._decomp import decomposition_table as table\n"
+        "table[torch.ops.aten.native_layer_norm.default](x, [8], None, None, 1e-5)"
+    ),
+    "a thread": "in_thread(lambda: F.layer_norm(x, (8,)))",
+    "vmap": "torch.func.vmap(lambda row: F.layer_norm(row, (8,)))(x)",
+    "a quantised operator": (
+        "y = torch.quantize_per_tensor(x, 0.01, 0, torch.qint8)\n"
+        "torch.ops.quantized.layer_norm(y, [8], None, None, 1e-5, 0.01, 0)"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", ATTENTION.values(), ids=ATTENTION)
+def test_attention_is_refused_by_every_name(text):
+    assert tried(["attention"], text).startswith("forbidden:"), tried(["attention"], text)
+
+
+@pytest.mark.parametrize(("before", "text"), ALIASES.values(), ids=ALIASES)
+def test_attention_is_refused_to_whoever_took_hold_of_it_before(before, text):
+    assert tried(["attention"], text, before).startswith("forbidden:"), tried(["attention"], text, before)
+
+
+@pytest.mark.parametrize("text", NORMALISATION.values(), ids=NORMALISATION)
+def test_normalisation_is_refused_by_every_name(text):
+    assert tried(["normalisation"], text).startswith("forbidden:"), tried(["normalisation"], text)
+
+
+@pytest.mark.parametrize("text", [*ATTENTION.values(), *NORMALISATION.values()], ids=[*ATTENTION, *NORMALISATION])
+def test_a_route_is_one(text):
+    """What is tried above does work, or at least is not refused, where nothing is forbidden."""
+    assert not tried([], text).startswith("forbidden:")
+    if "on meta" not in text:
+        assert tried([], text).startswith("gave ") or "varlen" in text or "redispatch" in text, tried([], text)
+
+
+ORDINARY = {
+    "softmax": "t = x.clone().requires_grad_()\nt.softmax(-1).square().sum().backward()\nt.grad.shape",
+    "matmul": "t = q.clone().requires_grad_()\n(t @ t.mT).sum().backward()\nt.grad.shape",
+    "einsum": "torch.einsum('bhtd,bhsd->bhts', q, k).shape",
+    "linear": "m = nn.Linear(8, 3)\nm(x).sum().backward()\nm.weight.grad.shape",
+    "embedding": "m = nn.Embedding(5, 8)\nm(torch.tensor([1, 2])).sum().backward()\nm.weight.grad.shape",
+    "gelu": "t = x.clone().requires_grad_()\nF.gelu(t).sum().backward()\nt.grad.shape",
+    "dropout": "F.dropout(x, 0.5).shape",
+    "cross entropy": (
+        "t = torch.randn(6, 5, requires_grad=True)\n"
+        "F.cross_entropy(t, torch.tensor([0, 1, 2, 3, 4, 0])).backward()\nt.grad.shape"
+    ),
+    "masked fill": "x.masked_fill(x > 0, float('-inf')).softmax(-1).shape",
+    "mean and variance": "(x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=False) + 1e-5).sqrt()",
+    "vector norm": "torch.linalg.vector_norm(x).shape, F.normalize(x).shape, x.norm()",
+    "an optimizer": (
+        "m = nn.Linear(8, 3)\no = torch.optim.AdamW(m.parameters())\nm(x).sum().backward()\no.step()\n"
+        "nn.utils.clip_grad_norm_(m.parameters(), 1.0)"
+    ),
+    "meta tensors": "nn.Linear(8, 3, device='meta')(x.to('meta')).shape",
+    "a convolution": "nn.Conv1d(5, 2, 3)(x).shape",
+}
+LAYER_NORM = "m = nn.LayerNorm(8)\nt = x.clone().requires_grad_()\nm(t).square().sum().backward()\nt.grad.shape"
+
+
+@pytest.mark.parametrize("text", ORDINARY.values(), ids=ORDINARY)
+def test_ordinary_operations_go_on_forwards_and_backwards(text):
+    assert tried(forbidden.GROUPS, text).startswith("gave "), tried(forbidden.GROUPS, text)
+
+
+def test_layer_norm_goes_on_where_only_attention_is_forbidden():
+    assert tried(["attention"], LAYER_NORM) == "gave torch.Size([2, 5, 8])"
+    assert tried(["attention"], "nn.RMSNorm(8)(x).shape") == "gave torch.Size([2, 5, 8])"
+
+
+def test_attention_goes_on_where_only_normalisation_is_forbidden():
+    assert tried(["normalisation"], "nn.MultiheadAttention(8, 2)(x, x, x)[0].shape").startswith("gave ")
+    assert tried(["normalisation"], "F.scaled_dot_product_attention(q, k, v).shape").startswith("gave ")
+
+
+def test_ordinary_numbers_are_not_touched():
+    text = "torch.manual_seed(1)\nnn.Linear(8, 3)(torch.randn(2, 8)).softmax(-1).sum().item()"
+    assert tried(forbidden.GROUPS, text) == tried([], text)
+
+
+def test_the_message_names_the_operation_and_says_why():
+    assert tried(["attention"], "F.scaled_dot_product_attention(q, k, v)") == (
+        "forbidden: scaled_dot_product_attention is ready-made: writing it is the exercise, "
+        "so the checks do not accept it"
+    )
+    assert "nn.MultiheadAttention".removeprefix("nn.") in tried(["attention"], "nn.MultiheadAttention(8, 2)")
+    assert "forbidden: normalize is ready-made" in tried(
+        ["normalisation"], "import torch._refs\ntorch._refs.native_layer_norm(x, [8], None, None, 1e-5)"
+    )
+
+
+def test_it_holds_when_garbage_is_collected_and_when_it_was_refused_before():
+    text = (
+        "import gc\nfor _ in range(3):\n    try:\n        F.scaled_dot_product_attention(q, k, v)\n"
+        "    except RuntimeError:\n        gc.collect()\nF.scaled_dot_product_attention(q, k, v)"
+    )
+    assert tried(["attention"], text).startswith("forbidden:")
+
+
+def test_forbidding_takes_no_effect_on_the_process_that_forked():
+    tried(forbidden.GROUPS, "1")
+    q = torch.randn(1, 2, 3, 4)
+    assert torch.nn.functional.scaled_dot_product_attention(q, q, q).shape == q.shape
+    assert torch.nn.LayerNorm(4)(q).shape == q.shape
