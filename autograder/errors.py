@@ -28,6 +28,10 @@ class GptHwError(Exception):
         self.message = message
         self.remedy = remedy
 
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        """Travel between the grader's own processes whole, with the remedy."""
+        return type(self), (self.message, self.remedy)
+
     def __str__(self) -> str:
         return f"{self.message}\n{self.remedy}" if self.remedy else self.message
 

@@ -83,7 +83,7 @@ def stage_golden(target: Path) -> None:
     for name, expected in HOSTILE.items():
         folder = GOLDEN / name
         files = {_name(path.relative_to(folder)): _content(path) for path in sorted(folder.rglob("*")) if path.is_file()}
-        for alias in expected.get("names", [name]):
+        for alias in expected.get("names", {name: name}):
             if "zip" in expected:
                 _write_zip(target / f"{alias}.zip", files, expected)
             else:
@@ -194,3 +194,143 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., 
             runs[what, rung, identity] = pool.submit(grade, base / "course", base / what, out, rung, identity)
         yield lambda *key: runs[key].result()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+# -- what must hold of every run ---------------------------------------------------------------------------------------
+
+
+def assert_as_expected(run: Run, name: str, expected: Expected) -> None:
+    result = run.result(name)
+    checks = [check for part in result["parts"].values() for check in part["checks"]]
+    for part, graded in result["parts"].items():
+        found = [graded["score"], graded["outcome"]]
+        assert found == list(expected.get(part, [0, "failed"])), (name, part, [c for c in checks if c["score"] is None])
+    for text in expected.get("says", []):
+        assert any(text in check["message"] for check in checks), (name, text, {c["message"] for c in checks})
+    if "mistakes" in expected or expected is EXAMPLE.get(name):
+        assert sorted({c["mistake"] for c in checks if c["mistake"]}) == sorted(expected.get("mistakes", [])), name
+    flags = [flag for flag in result["flags"] if not flag.endswith(" missing")]
+    missing = {flag.partition(" ")[0] for flag in result["flags"] if flag.endswith(" missing")}
+    assert missing.isdisjoint(expected), name
+    wanted = expected.get("flags", [])
+    assert len(flags) == len(wanted), (name, flags)
+    assert all(any(piece in flag for flag in flags) for piece in wanted), (name, flags)
+    assert set(expected.get("refused", [])) <= set(run.refused(name)), (name, run.refused(name))
+
+
+def assert_ended_well(run: Run) -> None:
+    """Nothing crashed, nothing hung, nothing was left behind, and no score is missing through our fault."""
+    assert run.status == 1, run.printed[-2000:]  # a check did not pass, and nothing worse
+    assert "Traceback" not in run.printed
+    assert not run.leftover, run.leftover
+
+
+def assert_nothing_hidden_is_shown(run: Run, names: Iterator[str]) -> None:
+    assert CANARY not in run.printed
+    recorded = 0
+    for name in names:
+        checks = [check for part in run.result(name)["parts"].values() for check in part["checks"]]
+        hidden = HIDDEN_IDS
+        public = [check for check in checks if check["id"] not in hidden]
+        assert public and len(public) < len(checks)
+        assert CANARY not in json.dumps([public, run.result(name)["flags"]])
+        assert CANARY not in run.page(name), name
+        recorded += sum(CANARY in check["message"] for check in checks)
+    assert recorded, "no hidden message has the canary: the searches above prove nothing"
+
+
+HIDDEN_IDS = frozenset(
+    line.removeprefix("def test_").partition("(")[0]
+    for path in sorted((ROOT / "assignments").glob("*/test_hidden.py"))
+    for line in path.read_text(encoding="utf-8").splitlines()
+    if line.startswith("def test_")
+)
+
+
+def golden_names() -> dict[str, str]:
+    """Map the name of each result to its situation."""
+    return {given: name for name, each in HOSTILE.items() for given in each.get("names", {name: name}).values()}
+
+
+# -- the tests ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_folder_is_expected_and_every_expectation_has_a_folder() -> None:
+    entries = {path.name.removesuffix(".zip") for path in (EXAMPLES / "submissions").iterdir()}
+    assert entries == set(EXAMPLE)
+    assert {path.name for path in GOLDEN.iterdir() if path.is_dir()} == set(HOSTILE)
+
+
+def test_no_attack_on_wrong_code_may_earn_more_than_the_wrong_code() -> None:
+    for name, expected in HOSTILE.items():
+        for path in (GOLDEN / name).glob("part*.py"):
+            if b"# INSERT wrong" in path.read_bytes() and "flags" not in expected:
+                part = path.name.partition("_")[0]
+                assert expected[part][0] <= HOSTILE["plain-wrong"][part][0], name
+
+
+@pytest.mark.parametrize("identity", IDENTITIES)
+@pytest.mark.parametrize("rung", RUNGS)
+def test_examples_get_exactly_what_is_expected(started: Callable[..., Run], rung: int, identity: str) -> None:
+    run = started("examples", rung, identity)
+    assert_ended_well(run)
+    for name, expected in EXAMPLE.items():
+        assert_as_expected(run, name, expected)
+        assert run.result(name)["sandbox"] in (rung, 2)  # a machine without namespaces begins at 2
+    assert_nothing_hidden_is_shown(run, iter(EXAMPLE))
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_hostile_submissions_get_exactly_what_is_expected(started: Callable[..., Run], rung: int) -> None:
+    run = started("golden", rung, IDENTITIES[0])
+    assert_ended_well(run)
+    wrong = []
+    for name, situation in golden_names().items():
+        try:
+            assert_as_expected(run, name, HOSTILE[situation])
+        except AssertionError as error:  # all of them at once: a run takes minutes
+            wrong.append(str(error).splitlines()[0])
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_neighbours_of_hostile_submissions_keep_full_marks(started: Callable[..., Run], rung: int) -> None:
+    run = started("golden", rung, IDENTITIES[0])
+    for neighbour in NEIGHBOURS:
+        assert_as_expected(run, neighbour, EXAMPLE["student-002"])
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_hostile_submissions_are_shown_nothing_hidden(started: Callable[..., Run], rung: int) -> None:
+    run = started("golden", rung, IDENTITIES[0])
+    assert_nothing_hidden_is_shown(run, iter(golden_names()))
+    for name in golden_names():
+        page = run.page(name)
+        assert "<script" not in page.lower(), name
+        assert "\x1b" not in page and "\u202e" not in page, name
+        assert "onerror=alert" not in page or "&lt;img" in page, name
+    assert "\x1b[2J" not in run.printed and "\u202e" not in run.printed
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_constants_pass_no_check_of_attention(started: Callable[..., Run], rung: int) -> None:
+    from autograder.parts import load_parts
+
+    part = load_parts(ROOT / "assignments")["part3"]
+    about = {check.id for check in part.checks if check.exercise == "attention"}
+    run = started("golden", rung, IDENTITIES[0])
+    for name in ("attention-zeros", "attention-mean-of-values", "attention-first-row", "attention-nothing"):
+        checks = run.result(name)["parts"]["part3"]["checks"]
+        assert not [check["id"] for check in checks if check["id"] in about and check["score"]], name
+
+
+def test_at_least_one_identity_graded(started: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [(rung, identity, started("examples", rung, identity)) for identity in IDENTITIES for rung in RUNGS]
+    lines = [
+        f"examples, asked for rung {rung}, as {identity}: graded on rung {run.result('student-001')['sandbox']}"
+        f" in {run.seconds:.0f} s"
+        for rung, identity, run in runs
+    ]
+    assert lines
+    with capsys.disabled():
+        print("\n" + "\n".join(lines))

@@ -103,7 +103,7 @@ def test_plans_that_cannot_be_built_are_refused(student, rng):
             raises_value_error(student.GPTConfig, **(SIZES | change), mentions=mentions, because=because)
 
 
-@check(points=2, exercise="count_parameters", hint="Which piece of a block did you forget, or count twice?")
+@check(points=3, exercise="count_parameters", hint="Which piece of a block did you forget, or count twice?")
 def test_gpt2_small_has_124439808_parameters(student, rng):
     """The default plan is GPT-2 small: 124,439,808 parameters, and each of its parts."""
     parts = counted(student, student.GPTConfig())
@@ -120,7 +120,7 @@ def test_gpt2_small_has_124439808_parameters(student, rng):
         equal(parts[name], right, what=f"{name} of GPT-2 small")
 
 
-@check(points=2, exercise="count_parameters", hint="Which entry of the dict depends on which field of the plan?")
+@check(points=3, exercise="count_parameters", hint="Which entry of the dict depends on which field of the plan?")
 def test_published_totals_come_out(student, rng):
     """GPT-2 medium, large and XL, and GPT-2 small without some of its pieces."""
     sizes = {
@@ -153,7 +153,7 @@ def test_built_model_has_as_many_parameters_as_counted(student, rng):
         equal(counted(student, config)["total"], right, what=f"the counted total ({shown})")
 
 
-@check(points=3, exercise="GPT", hint="Draw the path from idx to the logits: what stands at each of its ends?")
+@check(points=4, exercise="GPT", hint="Draw the path from idx to the logits: what stands at each of its ends?")
 def test_logits_come_from_the_pieces_in_order(student, rng):
     """Tokens plus positions, your own blocks in order, the last LayerNorm, a score for each token at each position."""
     for positions in ("learned", "none"):
@@ -174,7 +174,7 @@ def test_logits_come_from_the_pieces_in_order(student, rng):
 
 
 @check(
-    points=2, exercise="GPT", hint="How large are the scores of a model that knows nothing, and what are its weights?"
+    points=3, exercise="GPT", hint="How large are the scores of a model that knows nothing, and what are its weights?"
 )
 def test_first_loss_is_ln_v(student, rng):
     """Before any training, every token is about as likely as any other: the loss is ln V, within 5 %."""
@@ -203,7 +203,7 @@ def test_output_layer_shares_the_table_of_tokens(student, rng):
     equal(free.get("lm_head.weight"), before, what="lm_head.weight of the untied model, after tok_emb.weight was set")
 
 
-@check(points=2, exercise="generate", hint="Which end of the text is the old one, and which end did the cut keep?")
+@check(points=3, exercise="generate", hint="Which end of the text is the old one, and which end did the cut keep?")
 def test_generate_sees_the_last_block_size_tokens(student, rng):
     """The newest block_size tokens are the context, and the prompt stays in front."""
     # The next token is the oldest plus the newest of 4 tokens of context, modulo 11: worked out by hand.
@@ -217,7 +217,7 @@ def test_generate_sees_the_last_block_size_tokens(student, rng):
 
 
 @check(
-    points=2, exercise="generate", hint="What do you divide by the temperature, and what happens to the dropped scores?"
+    points=3, exercise="generate", hint="What do you divide by the temperature, and what happens to the dropped scores?"
 )
 def test_generate_draws_in_the_right_proportions(student, rng):
     """Forty thousand draws from chances of 4, 3, 2 and 1 in ten, with temperatures and top_k."""

@@ -1,5 +1,6 @@
 """What instructors type: grade."""
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +24,9 @@ def grade(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where results go; from grading.yml where not named.")] = None,
     parts: Annotated[str | None, typer.Option(help="Only these parts, such as 3,5.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="How many submissions at once; as many as cores where not named.")
+    ] = None,
     fresh: Annotated[bool, typer.Option(help="Grade all again, also what is current, and say what moved.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the gradebook as JSON, for programs.")] = False,
     unsafe_no_sandbox: Annotated[
@@ -49,6 +53,7 @@ def grade(
             folder,
             target,
             parts=course.select(parts),
+            jobs=jobs or os.cpu_count() or 1,
             fresh=fresh,
             unsafe=unsafe_no_sandbox,
             first_rung=rung,

@@ -38,9 +38,7 @@ class _Taken:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_submission(
-    path: Path, modules: Mapping[str, str], templates: Mapping[str, str] | None = None
-) -> Submission:
+def read_submission(path: Path, modules: Mapping[str, str], templates: Mapping[str, str] | None = None) -> Submission:
     """Read what one student handed in.
 
     Args:
@@ -157,7 +155,10 @@ def _choose(
     depth = min(len(candidate.item.folder) for candidate in usable)
     usable = _narrow(usable, [c for c in usable if len(c.item.folder) == depth], part, "it is nearer the top", taken)
     notebooks = [candidate for candidate in usable if candidate.name.kind == ".ipynb"]
-    if notebooks and template is not None and not all(_is_untouched(c, template) for c in notebooks):
+    if notebooks and template is not None and all(_is_untouched(c, template) for c in notebooks):
+        if len(usable) > len(notebooks):
+            usable = [candidate for candidate in usable if candidate not in notebooks]  # given out, not handed in
+    elif notebooks and template is not None:
         kept = [c for c in usable if c in notebooks or not _is_untouched(c, template)]
         usable = _narrow(usable, kept, part, "the .py is still as it was given out", taken)
     sources = [candidate for candidate in usable if candidate.name.kind == ".py"]

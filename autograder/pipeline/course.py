@@ -25,6 +25,11 @@ class Course:
         return suites_sha256(self.parts)
 
     @cached_property
+    def modules(self) -> Mapping[str, str]:
+        """Module -> name of its part."""
+        return {part.module: part.name for part in self.parts.values()}
+
+    @cached_property
     def sources(self) -> Mapping[str, str]:
         """Module -> text of our own solution; the markers in it are comments."""
         files = {part.module: part.folder / f"{part.module}.py" for part in self.parts.values()}

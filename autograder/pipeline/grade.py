@@ -2,16 +2,18 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from autograder import gradebook
 from autograder.errors import UsageError
 from autograder.intake import find_submissions, read_submission, unique_names
 from autograder.pipeline.course import Course
-from autograder.pipeline.line import Line
+from autograder.pipeline.crew import Crew, Job
 from autograder.records import Part, Refusal, Submission
 
 
@@ -60,6 +62,7 @@ def grade(
     out: Path,
     *,
     parts: list[Part],
+    jobs: int = 1,
     fresh: bool = False,
     unsafe: bool = False,
     first_rung: int = 1,
@@ -73,6 +76,7 @@ def grade(
         folder: One folder or zip a submission.
         out: Where results go; what is there from an earlier run is kept and used.
         parts: Which parts; others that an earlier run graded are graded again with them.
+        jobs: How many submissions are graded at once.
         fresh: Grade all again, also what is current.
         unsafe: Grade without a wall where none holds.
         first_rung: Begin further down the ladder of walls.
@@ -84,60 +88,89 @@ def grade(
 
     Raises:
         SubmissionError: There is no submission in the folder.
-        UsageError: The output cannot be written.
+        UsageError: The output cannot be written, or another grader is at work in it.
         SandboxError: No wall holds on this machine.
     """
     found = find_submissions(folder)
     _check_output(out, folder)
     names = unique_names(found.entries)
     summary = Summary(out, [part.name for part in parts])
-    entries: dict[str, Submission] = {}
-    try:
-        with Line(course, secrets=[folder, out], unsafe=unsafe, first_rung=first_rung) as line:
-            line.start()
-            summary.rung = line.rung
-            on_start(line.rung)
-            _grade_all(line, found.entries, names, parts, fresh, summary, entries, on_progress)
-    except KeyboardInterrupt:
-        summary.interrupted = True
-    _write_tables(course, folder, out, summary, entries, found.ignored)
+    run = _Run(course, summary, parts, fresh, on_progress)
+    with _locked(out):
+        try:
+            crew = Crew(course, out, [folder, out], min(jobs, len(found.entries)), unsafe=unsafe, first_rung=first_rung)
+            with contextlib.closing(crew):
+                summary.rung = crew.start()
+                on_start(summary.rung)
+                run.grade_all(crew, found.entries, names)
+        except KeyboardInterrupt:
+            summary.interrupted = True
+        _write_tables(course, out, summary, run.entries, found.ignored)
     return summary
 
 
-def _grade_all(
-    line: Line,
-    paths: Iterable[Path],
-    names: Mapping[Path, str],
-    parts: list[Part],
-    fresh: bool,
-    summary: Summary,
-    entries: dict[str, Submission],
-    on_progress: Callable[[Progress], None],
-) -> None:
-    course, paths = line.course, list(paths)
-    modules = {part.module: part.name for part in course.parts.values()}
-    started = time.monotonic()
-    for number, path in enumerate(paths, start=1):
-        submission = replace(read_submission(path, modules, course.templates), name=names[path])
-        entries[path.name] = submission
-        target = summary.out / submission.name
-        old = gradebook.read_result(target / "result.json")
-        wanted = _with_earlier(course, parts, old)
-        skipped = old is not None and not fresh and _is_current(line, old, submission, wanted)
-        if skipped and old is not None:
-            summary.skipped += 1
-            summary.results.append(old)
-        else:
-            new = _grade_one(line, submission, wanted, target)
-            summary.graded += 1
-            summary.results.append(new)
-            moved = gradebook.moved_scores(old, new) if old is not None else []
-            if moved:
-                summary.moved[submission.name] = moved
-        spent = time.monotonic() - started
-        worked = max(1, summary.graded)
-        left = (len(paths) - number) * spent / worked if summary.graded else 0.0
-        on_progress(Progress(submission.name, number, len(paths), left, skipped))
+class _Run:
+    """One run over a folder: what is current is kept, the rest is given to the crew."""
+
+    def __init__(
+        self,
+        course: Course,
+        summary: Summary,
+        parts: list[Part],
+        fresh: bool,
+        on_progress: Callable[[Progress], None],
+    ) -> None:
+        self._course = course
+        self._summary = summary
+        self._parts = parts
+        self._fresh = fresh
+        self._on_progress = on_progress
+        self._started = time.monotonic()
+        self._done = 0
+        self._total = 0
+        self.entries: dict[str, Submission] = {}
+
+    def grade_all(self, crew: Crew, paths: Sequence[Path], names: Mapping[Path, str]) -> None:
+        """Go through every submission."""
+        self._total = len(paths)
+        queue: list[Job] = []
+        before: list[dict[str, Any] | None] = []
+        for path in paths:
+            submission = replace(read_submission(path, self._course.modules, self._course.templates), name=names[path])
+            self.entries[path.name] = replace(submission, sources={})  # the manifest needs no texts
+            old = gradebook.read_result(self._summary.out / submission.name / "result.json")
+            wanted = _with_earlier(self._course, self._parts, old)
+            if old is not None and not self._fresh and self._is_current(old, submission, wanted):
+                self._summary.skipped += 1
+                self._keep(old, None, skipped=True)
+            else:
+                queue.append(Job(path, submission.name, tuple(part.name for part in wanted)))
+                before.append(old)
+        self._started = time.monotonic()
+        for number, new in crew.run(queue):
+            self._summary.graded += 1
+            self._keep(new, before[number], skipped=False)
+
+    def _is_current(self, old: dict[str, Any], submission: Submission, wanted: list[Part]) -> bool:
+        return gradebook.is_current(
+            old,
+            files=submission.sha256,
+            suites_sha256=self._course.suites_sha256,
+            config_sha256=self._course.config.sha256,
+            parts=[part.name for part in wanted],
+            seed=self._course.config.seed,
+            sandbox=self._summary.rung,
+        )
+
+    def _keep(self, new: dict[str, Any], old: dict[str, Any] | None, *, skipped: bool) -> None:
+        self._summary.results.append(new)
+        moved = gradebook.moved_scores(old, new) if old is not None else []
+        if moved:
+            self._summary.moved[new["submission"]] = moved
+        self._done += 1
+        spent = time.monotonic() - self._started
+        left = (self._total - self._done) * spent / self._summary.graded if self._summary.graded else 0.0
+        self._on_progress(Progress(new["submission"], self._done, self._total, left, skipped))
 
 
 def _with_earlier(course: Course, parts: list[Part], old: dict[str, Any] | None) -> list[Part]:
@@ -146,33 +179,8 @@ def _with_earlier(course: Course, parts: list[Part], old: dict[str, Any] | None)
     return [part for name, part in course.parts.items() if name in wanted]
 
 
-def _is_current(line: Line, old: dict[str, Any], submission: Submission, wanted: list[Part]) -> bool:
-    return gradebook.is_current(
-        old,
-        files=submission.sha256,
-        suites_sha256=line.course.suites_sha256,
-        config_sha256=line.course.config.sha256,
-        parts=[part.name for part in wanted],
-        seed=line.course.config.seed,
-        sandbox=line.rung,
-    )
-
-
-def _grade_one(line: Line, submission: Submission, parts: list[Part], target: Path) -> dict[str, Any]:
-    from autograder.report.feedback import feedback_html
-
-    result = line.grade(submission, parts)
-    config = line.course.config
-    page = feedback_html(result, title=config.title, show_hidden=config.hidden_checks)
-    gradebook.write_atomically(target / "feedback.html", page)
-    new = gradebook.to_json(result)
-    gradebook.write_atomically(target / "result.json", gradebook.json_text(new))  # last: it says that this one is done
-    return new
-
-
 def _write_tables(
     course: Course,
-    folder: Path,
     out: Path,
     summary: Summary,
     entries: Mapping[str, Submission],
@@ -196,3 +204,17 @@ def _check_output(out: Path, folder: Path) -> None:
     gradebook.write_atomically(probe, "")
     with contextlib.suppress(OSError):
         probe.unlink()
+
+
+@contextlib.contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    # The system lets go of the lock when its process ends, however it ends.
+    lock = FileLock(out / ".lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise UsageError(f"another gpt-hw grade is writing to {out}", "wait for it, or choose another --out") from None
+    try:
+        yield
+    finally:
+        lock.release()

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from autograder.intake import read_source
@@ -108,7 +109,7 @@ def _run(
         results = run(part)
         passes[part.module] = all(result.outcome is Outcome.PASSED for result in results)
         if servers:
-            results = suspect(part, results, lambda part=part: broken(part))
+            results = suspect(part, results, partial(broken, part))
         yield PartRun(part, tuple(results))
 
 

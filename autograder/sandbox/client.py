@@ -14,6 +14,7 @@ from typing import Any
 from autograder.errors import SandboxError
 from autograder.records import Limits
 from autograder.sandbox import launch
+from autograder.sandbox.fork_server import READY
 from autograder.sandbox.process import START_S, WorkerProcess
 from autograder.wire import (
     REPLY_LIMITS,
@@ -28,6 +29,7 @@ from autograder.wire import (
 
 _START_S = 120.0  # torch from a cold disk on a busy machine
 _CLOSE_S = 10.0
+_MAX_REASON = 4096  # bytes
 
 
 class ForkServer:
@@ -58,14 +60,14 @@ class ForkServer:
         if self._ready:
             return
         self._control.settimeout(_START_S)
-        try:
-            self._ready = self._control.recv(16) == b"ready"
-        except OSError:
-            self._ready = False
+        said = b""
+        with contextlib.suppress(OSError):
+            said = self._control.recv(_MAX_REASON)
+        self._ready = said == READY
         if not self._ready:
             self._process.kill()
             stderr = self._process.stderr
-            text = stderr.read().decode(errors="replace").strip() if stderr else ""
+            text = (said or (stderr.read() if stderr else b"")).decode(errors="replace").strip()
             last = text.splitlines()[-1] if text else "no reason was given"
             raise SandboxError(f"the fork server did not start: {last}", "run gpt-hw doctor to see what is missing")
 
@@ -114,6 +116,9 @@ class ForkServer:
                 [worker_channel.fileno(), write_end, worker_status.fileno()],
             )
         except OSError as error:
+            channel.close()
+            status.close()
+            os.close(read_end)
             raise SandboxError(f"the fork server is gone: {error}", "run the command again") from error
         finally:
             worker_channel.close()

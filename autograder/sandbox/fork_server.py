@@ -24,6 +24,7 @@ from autograder.sandbox.confine import FIRST_WORKER_UID, Confinement, confine, e
 
 CHANNEL = 3  # the descriptor on which a worker is asked
 MAX_DESCRIPTOR = 4096
+READY = b"ready"  # what the server says first, if all is well
 _MAX_MESSAGE = 1 << 16
 _WORKER_FAILED = 70  # the worker could not be shut in; the reason is on its output
 _KEEPER_FAILED = 71
@@ -41,10 +42,14 @@ def main(control_fd: int, preload: Sequence[str]) -> None:
         syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the grader's: it closes the control socket
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a keeper: it vanishes as soon as it ends
-    _warm(preload)
+    try:
+        _warm(preload)
+    except Exception as error:
+        control.send(f"{type(error).__name__}: {error}".encode()[:1000])
+        raise
     folder = tempfile.mkdtemp(prefix="gpt-hw-")
     os.chmod(folder, 0o711)  # another user's worker must be able to pass through it
-    control.send(b"ready")
+    control.send(READY)
     started = 0
     try:
         while True:

@@ -1,6 +1,7 @@
 """Start the fork server: as a fresh process, or as a fork of this one."""
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -11,7 +12,9 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+_ENCODING, _ERRORS = "utf-8", "backslashreplace"  # whatever a student prints, printing it is no mistake
 # Only what a Python process needs: no home, no proxy, no token of the person who grades.
 _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
@@ -21,16 +24,20 @@ _ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
-    "CUDA_VISIBLE_DEVICES": "",  # the first backward would start a thread for each, and there must be one until the fork
+    "CUDA_VISIBLE_DEVICES": "",  # the first backward would start a thread for each, before the fork
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONUNBUFFERED": "1",
+    "PYTHONIOENCODING": _ENCODING + ":" + _ERRORS,
     "TORCHINDUCTOR_CACHE_DIR": "/tmp",  # torch makes the folder when it is imported; this one is always there
 }
 _BOOT = (
     "import json, sys; first, *last = json.loads(sys.argv.pop(1)); sys.path[:] = [first, *sys.path, *last]; "
     "import runpy; runpy.run_module('{}', run_name='__main__')"
 )
+
+
+_kept: list[Any] = []
 
 
 class Child:
@@ -111,8 +118,19 @@ def fork(ours: socket.socket, control: socket.socket, preload: Sequence[str]) ->
         nothing = os.open(os.devnull, os.O_RDWR)
         for target in (0, 1, 2):
             os.dup2(nothing, target)
+        _renew_streams()
         for first, last in ((3, control.fileno()), (control.fileno() + 1, MAX_DESCRIPTOR)):
             os.closerange(first, last)  # whatever else this process has open, other servers' sockets among it
         main(control.fileno(), preload)
     finally:
         os._exit(1)
+
+
+def _renew_streams() -> None:
+    # What this process has not yet written is its own to write; and its streams may not be those of descriptors 0 to 2.
+    _kept.extend([sys.stdin, sys.stdout, sys.stderr])  # letting go of them would close the descriptors
+    for name, descriptor, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
+        raw = io.FileIO(descriptor, mode, closefd=False)
+        stream = io.TextIOWrapper(raw, _ENCODING, _ERRORS, write_through=True)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)

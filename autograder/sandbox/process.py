@@ -106,4 +106,5 @@ class WorkerProcess:
         self._status.close()
         if self._pidfd >= 0:
             os.close(self._pidfd)
+            self._pidfd = -1
         self._drain.join(1)

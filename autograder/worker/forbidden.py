@@ -94,13 +94,14 @@ def forbid(groups: Iterable[str]) -> None:
     Args:
         groups: Of ``GROUPS``.
     """
-    for group in groups:
+    every = tuple(groups)
+    for group in every:
         _override(kernels(group))
         for place in _PYTHON[group]:
             _replace_code(place)
         sys.meta_path.insert(0, _BlockedModules(_MODULES[group]))
-        if _REGISTERS_LATE not in sys.modules:
-            sys.meta_path.insert(0, _LateOperators(group))
+    if every and _REGISTERS_LATE not in sys.modules:
+        sys.meta_path.insert(0, _LateOperators(every))
 
 
 def _override(found: Iterable[tuple[str, str]]) -> None:
@@ -176,8 +177,8 @@ class _BlockedModules:
 
 
 class _LateOperators:
-    def __init__(self, group: str) -> None:
-        self.group = group
+    def __init__(self, groups: tuple[str, ...]) -> None:
+        self.groups = groups
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: object = None) -> ModuleSpec | None:
         spec = PathFinder.find_spec(fullname, path) if fullname == _REGISTERS_LATE else None
@@ -186,10 +187,11 @@ class _LateOperators:
         load = spec.loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
-            before = set(kernels(self.group))
+            before = {group: set(kernels(group)) for group in self.groups}
             load(module)
             kernels.cache_clear()
-            _override(sorted(set(kernels(self.group)) - before))
+            for group in self.groups:
+                _override(sorted(set(kernels(group)) - before[group]))
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec

@@ -29,7 +29,6 @@ answers = [
     "\"text\"",
     "{\"value\": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}",
 ]
-turn = len(os.listdir("/proc/self/task")) - 1 if os.path.exists("/proc/self/task") else 0
 
 
 def odd(x, *args, **kwargs):

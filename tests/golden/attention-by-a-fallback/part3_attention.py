@@ -1,4 +1,4 @@
-"""Calls the fused attention and swallows what comes of it."""
+"""Calls the fused attention, and gives zeros where it is refused."""
 
 import torch
 

@@ -1,0 +1,131 @@
+"""Lanes: several graders side by side, one process and one fork server each, fed with one submission at a time.
+
+A lane that dies is replaced and its submission given to the new one; a submission that has ended several lanes is
+left to a person. Scores do not depend on the number of lanes: every check draws from the grading seed alone.
+"""
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, TypeVar
+
+from autograder.errors import SandboxError
+
+DEATHS_OF_ONE_JOB = 3  # lanes that one submission may take with it before a person is asked
+_STOP_S = 10.0
+
+Job = TypeVar("Job")
+
+
+@dataclass
+class _Lane:
+    process: multiprocessing.process.BaseProcess
+    pipe: Connection
+    job: int | None = None
+
+
+class Lanes(Generic[Job]):
+    """Processes that each answer one job at a time.
+
+    Args:
+        serve: Runs in a new process with one end of a pipe: sends a greeting, then answers each job it receives.
+        arguments: What ``serve`` is given after the pipe; picklable, and ours.
+        count: How many processes.
+    """
+
+    def __init__(self, serve: Callable[..., None], arguments: tuple[Any, ...], count: int) -> None:
+        self._serve = serve
+        self._arguments = arguments
+        # A fresh interpreter: a fork of this one would bring its threads' locks along, and torch's pool.
+        self._context = multiprocessing.get_context("spawn")
+        self._lanes = [self._open() for _ in range(count)]
+
+    def _open(self) -> _Lane:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=self._serve, args=(theirs, *self._arguments), daemon=False)
+        process.start()
+        theirs.close()
+        return _Lane(process, ours)
+
+    def greet(self) -> Any:
+        """Wait until the first lane is ready and return its greeting.
+
+        Raises:
+            SandboxError: It could not start; the reason is its own.
+        """
+        return self._greeting(self._lanes[0])
+
+    def _greeting(self, lane: _Lane) -> Any:
+        try:
+            greeting = lane.pipe.recv()
+        except EOFError:
+            raise SandboxError("a grader process ended while it started", "run gpt-hw doctor") from None
+        if isinstance(greeting, Exception):
+            raise greeting
+        return greeting
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Any]]:
+        """Answer every job, in whatever order they are done.
+
+        Args:
+            jobs: Picklable.
+
+        Yields:
+            The number of the job and its answer; None in place of an answer where it ended every lane it was given to.
+        """
+        waiting = deque(range(len(jobs)))
+        deaths = dict.fromkeys(waiting, 0)
+        for lane in self._lanes[1:]:
+            self._greeting(lane)
+        for lane in self._lanes:
+            self._give(lane, waiting, jobs)
+        while any(lane.job is not None for lane in self._lanes):
+            busy = {lane.pipe: lane for lane in self._lanes if lane.job is not None}
+            for pipe in wait(list(busy)):
+                lane = busy[pipe]  # type: ignore[index]
+                number = lane.job
+                assert number is not None
+                try:
+                    answer = lane.pipe.recv()
+                except (EOFError, OSError):
+                    deaths[number] += 1
+                    self._replace(lane)
+                    if deaths[number] < DEATHS_OF_ONE_JOB:
+                        waiting.appendleft(number)
+                    else:
+                        yield number, None
+                else:
+                    yield number, answer
+                self._give(lane, waiting, jobs)
+
+    def _give(self, lane: _Lane, waiting: deque[int], jobs: Sequence[Job]) -> None:
+        lane.job = waiting.popleft() if waiting else None
+        if lane.job is not None:
+            with suppress(OSError):  # a lane that died just now is noticed when its answer is awaited
+                lane.pipe.send(jobs[lane.job])
+
+    def _replace(self, lane: _Lane) -> None:
+        lane.pipe.close()
+        lane.process.join(_STOP_S)
+        fresh = self._open()
+        self._greeting(fresh)
+        lane.process, lane.pipe = fresh.process, fresh.pipe
+
+    def close(self) -> None:
+        """End every lane."""
+        for lane in self._lanes:
+            lane.pipe.close()  # the lane sees it, and ends its workers
+        for lane in self._lanes:
+            lane.process.join(_STOP_S)
+            if lane.process.is_alive():
+                lane.process.kill()
+                lane.process.join()
+
+
+def leave_interrupts_to_the_first() -> None:
+    """Ignore Ctrl-C in a lane: the process that was typed at closes the pipes instead."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
