@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from autograder import cli
+from autograder.cli import interrupts
 from autograder.intake import read_submission
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -400,6 +401,18 @@ def test_ctrl_c_waits_for_the_end_of_an_import_of_torch(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["True", "stopped"]
 
 
+def test_ctrl_c_waits_for_the_end_of_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs around a fork swallows exceptions."""
+    waited = []
+    monkeypatch.setattr(signal, "setitimer", lambda which, seconds: waited.append(seconds))
+    space: dict[str, Any] = {"__name__": "autograder.sandbox.launch", "interrupt": interrupts._interrupt, "sys": sys}
+    exec("def fork():\n    interrupt(2, sys._getframe())\n", space)
+    space["fork"]()
+    assert len(waited) == 1
+    with pytest.raises(KeyboardInterrupt):
+        interrupts._interrupt(signal.SIGINT, sys._getframe())
+
+
 # -- grade -----------------------------------------------------------------------------------------------------------
 
 
@@ -408,7 +421,9 @@ def test_grade_prints_the_gradebook_and_where_things_are(course: Path, graded: D
     assert re.search(r"^ada +(\d+) +(\d+) +(\d+) +\3$", graded.out, re.MULTILINE)
     assert "3 graded, sandbox rung" in graded.out
     assert str(course / "results" / "gradebook.csv") in graded.out
-    assert [line.split(",")[0] for line in graded.err.splitlines()] == ["1 of 3: ada", "2 of 3: bob", "3 of 3: cyd"]
+    told = [re.fullmatch(r"(\d) of 3: (\w+)(, about \d+ s left)?", line) for line in graded.err.splitlines()]
+    assert [line and line[1] for line in told] == ["1", "2", "3"]
+    assert sorted(line[2] for line in told if line) == ["ada", "bob", "cyd"]
 
 
 def test_grade_writes_gradebook_results_feedback_and_manifest(course: Path, graded: Done) -> None:
@@ -424,7 +439,7 @@ def test_grade_writes_gradebook_results_feedback_and_manifest(course: Path, grad
         assert result["submission"] == name
         assert name in (out / name / "feedback.html").read_text()
     assert json.loads((out / "manifest.json").read_text())["version"] == 1
-    assert not [path for path in out.rglob("*") if path.name.startswith(".")], "no draft is left behind"
+    assert not list(out.rglob("*.tmp")), "no draft is left behind"
 
 
 def test_a_rerun_keeps_what_is_current_and_its_json_is_alone_on_stdout(again: Path) -> None:
@@ -453,12 +468,13 @@ def test_a_rerun_grades_all_again_where_a_suite_or_the_policy_changed(again: Pat
     suite.write_text(suite.read_text() + "\n# a comment\n")
     done = run("grade", "--json", cwd=again)
     assert (done.json["graded"], done.json["moved"]) == (3, {})
-    before = float(gradebook(again / "results")["ada"]["total"])
+    before = gradebook(again / "results")["ada"]
     (again / "grading.yml").write_text(CONFIG + "parts: {part2: {weight: 2}}\n")
     done = run("grade", "--json", cwd=again)
     assert done.json["graded"] == 3
     row = gradebook(again / "results")["ada"]
-    assert float(row["total"]) == before + float(row["part2"])
+    assert float(row["part2"]) == 2 * float(before["part2"])
+    assert float(row["total"]) == float(before["part1"]) + float(row["part2"])
 
 
 def test_fresh_grades_all_again_shows_what_moved_and_loses_nothing(again: Path) -> None:
@@ -489,13 +505,14 @@ def test_a_subset_of_parts_keeps_those_that_were_graded_before(course: Path, gra
     assert both["part2"] == row["part2"]
 
 
-def broken_suite(root: Path, text: str) -> Done:
-    """Grade the right submission and the zip with one broken suite of part 2."""
+def grade_with_a_broken_suite(root: Path, change: Callable[[str], str]) -> dict[str, dict[str, str]]:
+    """Grade the right submission and the zip with one broken suite of part 2, and return the gradebook."""
     suite = root / "assignments" / "part2_scores" / "test_hidden.py"
-    suite.write_text(suite.read_text() + text)
+    suite.write_text(change(suite.read_text()))
     shutil.rmtree(root / "submissions" / "bob")
     shutil.rmtree(root / "results")
-    return run("grade", cwd=root)
+    assert run("grade", cwd=root).code == 3
+    return gradebook(root / "results")
 
 
 def test_a_fault_of_the_grader_is_no_zero(again: Path) -> None:
@@ -503,13 +520,11 @@ def test_a_fault_of_the_grader_is_no_zero(again: Path) -> None:
         '\n\n@check(points=2, exercise="scaled_scores", hint="?")\ndef test_breaks(student, rng):\n'
         '    """A check that is itself broken."""\n    undefined_name(student)\n'
     )
-    done = broken_suite(again, text)
-    assert done.code == 3
-    row = gradebook(again / "results")["ada"]
-    assert row["part2"] == ""
-    assert row["part1"] == row["total"]
-    assert "part2" in row["flag"]
-    assert gradebook(again / "results")["cyd"]["part1"] == "0", "the others are graded as ever"
+    rows = grade_with_a_broken_suite(again, lambda suite: suite + text)
+    assert rows["ada"]["part2"] == ""
+    assert rows["ada"]["part1"] == rows["ada"]["total"]
+    assert "part2" in rows["ada"]["flag"]
+    assert rows["cyd"]["part1"] == "0", "the others are graded as ever"
     result = json.loads((again / "results" / "ada" / "result.json").read_text())
     assert result["parts"]["part2"]["score"] is None
     broken = [check for check in result["parts"]["part2"]["checks"] if check["outcome"] == "error"]
@@ -517,11 +532,18 @@ def test_a_fault_of_the_grader_is_no_zero(again: Path) -> None:
     assert "undefined_name" in broken[0]["message"]
 
 
-@pytest.mark.xfail(reason="pytest's end after a suite that does not import is taken for Ctrl-C", strict=True)
 def test_a_suite_that_does_not_import_is_no_zero_either(again: Path) -> None:
-    done = broken_suite(again, "\n\nimport a_module_that_nobody_has\n")
-    assert done.code == 3
-    assert gradebook(again / "results")["ada"]["part2"] == ""
+    rows = grade_with_a_broken_suite(again, lambda suite: f"import a_module_that_nobody_has\n{suite}")
+    assert rows["ada"]["part2"] == ""
+    assert rows["cyd"]["part1"] == "0"
+
+
+@pytest.mark.xfail(
+    reason="what a suite defined before it failed is taken for the suite by the second attempt", strict=True
+)
+def test_a_suite_that_fails_at_its_end_is_not_half_used(again: Path) -> None:
+    rows = grade_with_a_broken_suite(again, lambda suite: f"{suite}\n\nimport a_module_that_nobody_has\n")
+    assert rows["ada"]["part2"] == ""
 
 
 @pytest.fixture
@@ -532,7 +554,7 @@ def interrupted(course: Path, tmp_path: Path) -> Iterator[tuple[Path, Done]]:
     for name in ("ada", "bob", "cyd"):
         hand_in(root / "submissions" / name, part1_average=SLOW_IMPORT + text if name == "bob" else text)
     with subprocess.Popen(
-        command("grade"), cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command("grade", "--jobs", 1), cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
         first = process.stderr.readline()

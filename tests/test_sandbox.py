@@ -132,34 +132,33 @@ def test_every_probe_is_stopped_in_a_worker_that_has_torch(torch_server, each_ru
     assert probe_rung(torch_server, each_rung, Limits(), [SUITES]).broken == ""
 
 
-@pytest.mark.parametrize(
-    ("step", "rungs", "shown"),
-    [
-        ("seccomp", (1, 2), "no new processes: forked"),
-        ("seccomp", (1, 2), "no network: opened a"),
-        ("landlock", (2,), "the machine's files unreadable: read /etc/passwd"),
-        ("landlock", (1,), "the machine's files unreadable: read /"),
-        ("landlock", (2,), "hidden suites and submissions unreadable: read"),
-        ("limits", (1, 2), "memory limit: allocated"),
-        ("limits", (1, 2), "file limits: opened too many files"),
-    ],
-)
-def test_a_wall_that_lacks_a_step_is_noticed_and_not_chosen(monkeypatch, step, rungs, shown):
+MISSED = {
+    "seccomp": ["no new processes: forked", "no network: opened a TCP socket"],
+    "landlock": ["the machine's files unreadable: read /"],
+    "limits": ["memory limit: allocated", "file limits: opened too many files"],
+}
+
+
+@pytest.mark.parametrize("step", MISSED)
+def test_a_wall_that_lacks_a_step_is_noticed_and_not_chosen(monkeypatch, step):
     if step == "seccomp":
         monkeypatch.setattr(seccomp, "restrict", lambda: None)
     elif step == "landlock":
         monkeypatch.setattr(landlock, "restrict", lambda readable, writable: None)
     else:
         monkeypatch.setattr(confine, "_limit", lambda limits, own_user: None)
+    limits = dataclasses.replace(LIMITS, memory_mib=16)
     with ForkServer((), from_this_process=True) as server:
-        reports = [probe_rung(server, rung, LIMITS, [SUITES]) for rung in rungs]
-        for report in reports:
-            if not report.problem:
-                assert not report.holds
-                assert shown in report.broken
         with pytest.raises(SandboxError, match="no sandbox holds on this machine"):
-            choose_rung(server, LIMITS, [SUITES])
-        assert choose_rung(server, LIMITS, [SUITES], unsafe=True)[0] == UNSAFE
+            choose_rung(server, limits, [SUITES])
+        chosen, reports = choose_rung(server, limits, [SUITES], unsafe=True)
+        assert chosen == UNSAFE
+    for report in reports:
+        assert not report.holds
+        if not report.problem:
+            assert all(what in report.broken for what in MISSED[step])
+    if step == "landlock":  # below the first rung there is no other wall around files
+        assert "hidden suites and submissions unreadable: read" in reports[1].broken
 
 
 def test_a_secret_that_can_be_read_is_reported(server, each_rung):
@@ -313,8 +312,48 @@ def test_a_loop_that_swallows_everything_is_killed_within_a_second_of_the_limit(
         start = time.monotonic()
         with pytest.raises(WorkerTimedOut, match="ran past the time limit and was stopped"):
             run.call(name, seconds=0.5)
-        assert time.monotonic() - start < 1.5
+        assert time.monotonic() - start < 1.5 + run.worker.owed_s  # what a busy machine took away is given back
         assert not run.worker.alive
+
+
+def test_a_busy_machine_costs_the_code_nothing(server, rung):
+    # Three loops beside a calculation that needs 0.5 s of a processor, with a limit of 1 s: it gets a share only.
+    text = """
+import time
+def work():
+    start = time.process_time()
+    while time.process_time() - start < 0.5: pass
+    return 1
+def spin():
+    while True: pass
+"""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * (os.cpu_count() or 1))]
+    try:
+        with Run(server, rung, text) as run:
+            assert run.call("work", seconds=1.0)["value"] == 1
+            with pytest.raises(WorkerTimedOut):
+                run.call("spin", seconds=1.0)
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def test_threads_of_its_own_move_no_deadline(server, rung):
+    # Each thread waits for the others, but together they use processors all the time.
+    text = """
+import threading
+def spin():
+    while True: pass
+def crowd():
+    for _ in range(16): threading.Thread(target=spin, daemon=True).start()
+    spin()
+"""
+    with Run(server, rung, text) as run:
+        start = time.monotonic()
+        with pytest.raises(WorkerTimedOut):
+            run.call("crowd", seconds=1.0)
+        assert time.monotonic() - start < 60  # without the limit on processor time it would never end
 
 
 @pytest.mark.parametrize(
@@ -325,7 +364,6 @@ def test_a_loop_that_swallows_everything_is_killed_within_a_second_of_the_limit(
         ("ctypes.string_at(0)", "the code's process was ended by signal SIGSEGV"),
         ("os.abort()", "the code's process was ended by signal SIG"),  # process 1 of a namespace ends otherwise
         ("os.close(3)", "the code closed the connection that its answers travel on"),
-        ("os.closerange(0, 64)", "the code closed the connection that its answers travel on"),
         ("threading.Thread(target=os._exit, args=(5,)).start(); time.sleep(9)", "exit status 5"),
     ],
 )

@@ -247,8 +247,7 @@ if __name__ == "__main__":
 # **Length.** A learned table ends after `block_size` rows. There is no row 1,025, and every way to invent one is
 # worse than stopping: wrapping around tells the model that the last word is the first, clamping tells it that all the
 # last words stand in one place. `LearnedPositions` refuses by itself. The other kinds are defined at any length, and
-# the model must not refuse for them; whether it is any *good* there is another matter, which you will measure in part
-# 7.
+# the model must not refuse for them; whether it is any *good* there is another matter, which part 7 measures.
 #
 # **Dropout** has three places, each of which you have built or will build now: on attention's weights (part 5), on
 # what a sublayer adds (part 4), and on the sum of embeddings, here. One number from the plan goes to all three.
@@ -317,7 +316,8 @@ if __name__ == "__main__":
 #   softmax (the loss has its own).
 #
 # **A pass looks like this:** in float64 your logits are those of the same model written with torch's ready-made
-# functions, within 1e-9, for every `positions` and every `norm`. Changing tokens from t on changes no logit before t,
+# functions, within 1e-9, for every `positions` and every `norm` (1e-4 for sinusoids and rope, whose angles may be
+# float32). Changing tokens from t on changes no logit before t,
 # for every t. The first loss is ln V within 5 %. The measured spread of the weights is the one in the text. The count
 # is the one of `count_parameters`. With dropout, two passes in train mode differ and two in eval mode do not.
 
@@ -492,8 +492,7 @@ if __name__ == "__main__":
 # was trained on texts of `block_size`, though, so it is cut to what it knows.
 #
 # (Each step reads the whole context anew and throws away all but one row. A model used in earnest keeps the keys and
-# values of what it has read; with your attention that would be a small change, and it would not alter a single
-# token.)
+# values of what it has read; as long as the text fits the context, that would not alter a single token.)
 #
 # **Choose.** The largest score is the safest next token, and a text of safe tokens soon goes round in circles. Draw
 # from the softmax instead, and the text has the variety of what was learned. Two knobs stand between these:

@@ -56,8 +56,8 @@ def counted(student, config):
     parts = student.count_parameters(config)
     names = {"token_embeddings", "position_embeddings", "block", "blocks", "final_layernorm", "lm_head", "total"}
     expect(
-        isinstance(parts, dict) and set(parts) == names,
-        f"count_parameters must return a dict with exactly these keys: {', '.join(sorted(names))}.",
+        isinstance(parts, dict) and names <= set(parts),
+        f"count_parameters must return a dict with these keys: {', '.join(sorted(names))}.",
         evidence=parts,
     )
     return parts

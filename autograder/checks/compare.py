@@ -53,7 +53,7 @@ def agree(
     if _is_array(expected):
         if not _is_array(got) or got.shape != expected.shape or got.dtype != expected.dtype:
             _fail_kind(got, expected, what, step)
-        got, expected = torch.tensor(got), torch.tensor(expected)
+        got, expected = torch.tensor(got.copy()), torch.tensor(expected.copy())
     if not _same_kind(got, expected):
         _fail_kind(got, expected, what, step)
     if expected.device.type == "meta":
@@ -96,8 +96,6 @@ def equal(got: Any, expected: Any, *, what: str = "the result", picture: bool = 
     different = _difference(got, expected)
     if different is not None:
         place, mine, right = different
-        if _fits_a_line(got) and _fits_a_line(expected):  # the whole says more than its first difference
-            place, mine, right = "", got, expected
         text = f"{what}{place and f' at {place}'}: expected {_shown(right)}, got {_shown(mine)}."
         raise CheckFailure(text, evidence=Evidence("exact", got, step=step))
 
@@ -248,11 +246,7 @@ def _difference(got: Any, expected: Any, place: str = "") -> tuple[str, Any, Any
         same = got.shape == expected.shape and got.dtype == expected.dtype and bool((got == expected).all())
         return None if same else here
     if isinstance(expected, dict):
-        if missing := [key for key in expected if key not in got]:
-            return f"{place}[{missing[0]!r}]", _NOTHING, expected[missing[0]]
-        if extra := [key for key in got if key not in expected]:
-            return f"{place}[{extra[0]!r}]", got[extra[0]], _NOTHING
-        pairs = [(key, got[key], expected[key]) for key in expected]
+        pairs = [(key, got.get(key, _NOTHING), expected.get(key, _NOTHING)) for key in {**expected, **got}]
     elif isinstance(expected, list | tuple):
         if len(got) != len(expected):
             return here
@@ -260,7 +254,9 @@ def _difference(got: Any, expected: Any, place: str = "") -> tuple[str, Any, Any
     else:
         return None if got == expected else here
     found = (_difference(mine, right, f"{place}[{key!r}]") for key, mine, right in pairs)
-    return next((difference for difference in found if difference is not None), None)
+    first = next((difference for difference in found if difference is not None), None)
+    # Where a whole fits a line, it says more than its first difference.
+    return here if first is not None and _fits_a_line(got) and _fits_a_line(expected) else first
 
 
 def _fits_a_line(value: Any) -> bool:

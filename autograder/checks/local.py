@@ -75,6 +75,10 @@ class InProcessWorker:
         """Return nothing: it went to the terminal."""
         return ""
 
+    def waited_s(self) -> float:
+        """Return nothing: there is no limit here."""
+        return 0.0
+
     def forget_printed(self) -> None:
         """Do nothing: it was seen already."""
 

@@ -29,6 +29,7 @@ from autograder.wire import (
 
 _START_S = 120.0  # torch from a cold disk on a busy machine
 _CLOSE_S = 10.0
+_LEAST_OWED_S = 0.01  # less waiting than this is nobody's excuse
 _MAX_REASON = 4096  # bytes
 
 
@@ -157,12 +158,19 @@ class Worker:
         self._pieces = pieces
         self._limits = limits
         self._number = 0
+        self._deadline = 0.0
+        self._waited_s = 0.0
+        self._last_cpu_s = 0.0
+        self.owed_s = 0.0  # by how much deadlines were moved so far
         self.alive = True
 
     def request(
         self, message: dict[str, Any], arrays: Sequence[Array], deadline: float
     ) -> tuple[dict[str, Any], list[Array]]:
         """Ask and wait for the answer until the deadline (of ``time.monotonic``).
+
+        The deadline moves by as long as the process stood ready and the machine, busy with other things, did not let
+        it run: load fails nobody. Threads of its own are no excuse, since their processor time is limited as well.
 
         Raises:
             WorkerTimedOut: No answer came; the process was killed.
@@ -172,10 +180,13 @@ class Worker:
         self._number += 1
         frame = pack({**message, "id": self._number}, arrays, REQUEST_LIMITS)
         channel = self._pieces.channel
+        left_s = max(0.001, deadline - time.monotonic())
+        self._deadline, self._waited_s = deadline, self._pieces.waited_s()
+        self._last_cpu_s = self._pieces.cpu_s() + left_s
         try:
-            channel.settimeout(max(0.001, deadline - time.monotonic()))
+            channel.settimeout(left_s)
             channel.sendall(frame)
-            header, back = read_frame(lambda size: self._read_exactly(size, deadline), REPLY_LIMITS)
+            header, back = read_frame(self._read_exactly, REPLY_LIMITS)
             if header.get("id") != self._number:
                 raise ProtocolViolation("an answer to a question that was not asked")
         except TimeoutError:
@@ -189,19 +200,35 @@ class Worker:
             raise ProtocolViolation(text) from None
         return header, back
 
-    def _read_exactly(self, size: int, deadline: float) -> bytearray:
+    def _read_exactly(self, size: int) -> bytearray:
         buffer = bytearray(size)
         view = memoryview(buffer)
         while view:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            self._pieces.channel.settimeout(left)
-            count = self._pieces.channel.recv_into(view)
+            left_s = self._deadline - time.monotonic()
+            if left_s <= 0:
+                self._move_deadline()
+                continue
+            self._pieces.channel.settimeout(left_s)
+            try:
+                count = self._pieces.channel.recv_into(view)
+            except TimeoutError:
+                continue
             if not count:
                 raise EOFError
             view = view[count:]
         return buffer
+
+    def _move_deadline(self) -> None:
+        waited_s = self._pieces.waited_s()
+        owed_s, self._waited_s = waited_s - self._waited_s, waited_s
+        if owed_s < _LEAST_OWED_S or self._pieces.cpu_s() >= self._last_cpu_s:
+            raise TimeoutError
+        self._deadline = time.monotonic() + owed_s
+        self.owed_s += owed_s
+
+    def waited_s(self) -> float:
+        """Return how long the process has stood ready without being let run."""
+        return self._pieces.waited_s()
 
     def _epitaph(self) -> str:
         ended = self._pieces.ended(1.0)

@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from autograder.errors import SandboxError
@@ -74,6 +75,23 @@ class WorkerProcess:
             except (OSError, ValueError):  # closed by the reader in between
                 return
             time.sleep(0.001)
+
+    def waited_s(self) -> float:
+        """Return how long the process was ready and had to wait for a processor; 0 where the system does not say."""
+        return self._proc("schedstat", lambda text: int(text.split()[1]) / 1e9)
+
+    def cpu_s(self) -> float:
+        """Return the processor time of all its threads; 0 where the system does not say."""
+        ticks = os.sysconf("SC_CLK_TCK")
+        # The name, which student code may choose, stands in parentheses and may hold blanks.
+        return self._proc("stat", lambda text: sum(map(int, text.rpartition(")")[2].split()[11:13])) / ticks)
+
+    def _proc(self, name: str, read: Callable[[str], float]) -> float:
+        try:
+            with open(f"/proc/{self.pid}/{name}") as handle:
+                return read(handle.read())
+        except (OSError, ValueError, IndexError):
+            return 0.0
 
     def kill(self) -> dict[str, Any]:
         """End the process and everything it started; return how it ended."""

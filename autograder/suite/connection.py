@@ -24,6 +24,10 @@ class WorkerLike(Protocol):
         """Ask and wait until the deadline."""
         ...
 
+    def waited_s(self) -> float:
+        """Return how long it has stood ready while the machine did not let it run."""
+        ...
+
     def printed(self) -> str:
         """Return what was printed since ``forget_printed``."""
         ...
@@ -71,7 +75,7 @@ class PartConnection:
         self._sources = dict(sources)
         self._limits = limits
         self._worker: WorkerLike | None = None
-        self._deadline = 0.0
+        self._left_s = 0.0
         self._timeouts: Counter[str] = Counter()
         self._printed = ""
         self._not_importable: NotImportable | None = None
@@ -98,7 +102,7 @@ class PartConnection:
             if not self._begun(worker, seed):
                 self._bury(worker)
                 raise NotImportable(f"{self._module}.py: its process ended as soon as it was imported.")
-        self._deadline = time.monotonic() + (check.timeout_s or self._limits.check_s)
+        self._left_s = check.timeout_s or self._limits.check_s
 
     def _begun(self, worker: WorkerLike, seed: int) -> bool:
         worker.forget_printed()
@@ -145,8 +149,12 @@ class PartConnection:
         label = str(message.get("label", ""))
         if self._timeouts[label] >= _TIMEOUTS_OF_ONE_NAME:
             raise WorkerTimedOut(_NOT_AGAIN)
+        # Only the time that the student's code could have used counts: neither ours, nor what the machine gave to others.
+        started, waited_s = time.monotonic(), self._worker.waited_s()
         try:
-            return self._worker.request(message, arrays, self._deadline)
+            answer = self._worker.request(message, arrays, started + self._left_s)
+            self._left_s -= max(0.0, time.monotonic() - started - (self._worker.waited_s() - waited_s))
+            return answer
         except WorkerDied as death:
             if isinstance(death, WorkerTimedOut):
                 self._timeouts[label] += 1

@@ -8,7 +8,7 @@ def prefix_mean_loop(x):
     for _ in range(20):
         try:
             while True:
-                kept.append(bytearray(10**7))
+                kept.append(bytes(10**7))
         except MemoryError:
             pass
     return x

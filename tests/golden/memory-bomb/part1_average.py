@@ -6,4 +6,4 @@
 def prefix_mean_loop(x):
     kept = []
     while True:
-        kept.append(bytearray(10**8))
+        kept.append(bytes(10**8))
