@@ -317,9 +317,9 @@ if __name__ == "__main__":
 #
 # **A pass looks like this:** in float64 your logits are those of the same model written with torch's ready-made
 # functions, within 1e-9, for every `positions` and every `norm` (1e-4 for sinusoids and rope, whose angles may be
-# float32). Changing tokens from t on changes no logit before t,
-# for every t. The first loss is ln V within 5 %. The measured spread of the weights is the one in the text. The count
-# is the one of `count_parameters`. With dropout, two passes in train mode differ and two in eval mode do not.
+# float32). Changing tokens from t on changes no logit before t, for every t. The first loss is ln V within 5 %. The
+# measured spread of the weights is the one in the text. The count is the one of `count_parameters`. With dropout, two
+# passes in train mode differ and two in eval mode do not.
 
 
 # %%
