@@ -23,6 +23,7 @@ import pytest
 from autograder import cli
 from autograder.cli import interrupts
 from autograder.intake import read_submission
+from autograder.parts import public_parts
 
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTIONS = ROOT / "solutions"
@@ -30,6 +31,7 @@ TEMPLATE = ROOT / "student_template"
 MODULES = {"part1_average": "part1", "part2_scores": "part2"}
 CONFIG = "version: 1\ntitle: Two parts\nseed: 7\nsubmissions: submissions\nresults: results\n"
 LIMIT_S = 120  # of one command on a busy machine; a command that hangs ends a test and not the day
+ONE_LANE = ("--jobs", "1")  # each lane imports torch, which is most of the time of these tests
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 # A mask that hides nothing: it loses points, and only of part 1.
@@ -444,7 +446,7 @@ def test_grade_writes_gradebook_results_feedback_and_manifest(course: Path, grad
 
 def test_a_rerun_keeps_what_is_current_and_its_json_is_alone_on_stdout(again: Path) -> None:
     stamps = {path: path.stat().st_mtime_ns for path in (again / "results").rglob("*/*")}
-    done = run("grade", "--json", cwd=again)
+    done = run("grade", *ONE_LANE, "--json", cwd=again)
     assert done.code == 1
     assert (done.json["graded"], done.json["kept"], done.json["moved"]) == (0, 3, {})
     assert [row["submission"] for row in done.json["rows"]] == ["ada", "bob", "cyd"]
@@ -455,7 +457,7 @@ def test_a_rerun_keeps_what_is_current_and_its_json_is_alone_on_stdout(again: Pa
 def test_a_rerun_grades_a_file_that_changed_and_says_what_moved(again: Path) -> None:
     mended = again / "submissions" / "bob" / "part1_average.py"
     mended.write_text(solution("part1_average"))
-    done = run("grade", cwd=again)
+    done = run("grade", *ONE_LANE, cwd=again)
     rows = gradebook(again / "results")
     assert "1 graded, 2 kept from before" in done.out
     assert "scores that moved since the last run" in done.out
@@ -466,11 +468,11 @@ def test_a_rerun_grades_a_file_that_changed_and_says_what_moved(again: Path) -> 
 def test_a_rerun_grades_all_again_where_a_suite_or_the_policy_changed(again: Path) -> None:
     suite = again / "assignments" / "part1_average" / "test_public.py"
     suite.write_text(suite.read_text() + "\n# a comment\n")
-    done = run("grade", "--json", cwd=again)
+    done = run("grade", *ONE_LANE, "--json", cwd=again)
     assert (done.json["graded"], done.json["moved"]) == (3, {})
     before = gradebook(again / "results")["ada"]
     (again / "grading.yml").write_text(CONFIG + "parts: {part2: {weight: 2}}\n")
-    done = run("grade", "--json", cwd=again)
+    done = run("grade", *ONE_LANE, "--json", cwd=again)
     assert done.json["graded"] == 3
     row = gradebook(again / "results")["ada"]
     assert float(row["part2"]) == 2 * float(before["part2"])
@@ -484,7 +486,7 @@ def test_fresh_grades_all_again_shows_what_moved_and_loses_nothing(again: Path) 
     old["parts"]["part1"]["score"] = 1
     path.write_text(json.dumps(old))
     gone = shutil.copytree(again / "results" / "ada", again / "results" / "left-the-course")
-    done = run("grade", "--fresh", "--json", cwd=again)
+    done = run("grade", *ONE_LANE, "--fresh", "--json", cwd=again)
     assert done.json["graded"] == 3
     assert done.json["moved"] == {"ada": [f"part1: 1 -> {right}"]}
     assert (gone / "result.json").is_file()
@@ -493,10 +495,10 @@ def test_fresh_grades_all_again_shows_what_moved_and_loses_nothing(again: Path) 
 def test_a_subset_of_parts_keeps_those_that_were_graded_before(course: Path, graded: Done, tmp_path: Path) -> None:
     root = copy_course(tmp_path / "course")
     shutil.copytree(course / "submissions" / "ada", root / "submissions" / "ada")
-    assert run("grade", "--parts", "2", cwd=root).code == 0
+    assert run("grade", *ONE_LANE, "--parts", "2", cwd=root).code == 0
     row = gradebook(root / "results")["ada"]
     assert "part1" not in row
-    done = run("grade", "--parts", "average", cwd=root)
+    done = run("grade", *ONE_LANE, "--parts", "average", cwd=root)
     assert done.code == 0
     both = gradebook(root / "results")["ada"]
     assert (both["part1"], both["part2"]) == tuple(
@@ -511,7 +513,7 @@ def grade_with_a_broken_suite(root: Path, change: Callable[[str], str]) -> dict[
     suite.write_text(change(suite.read_text()))
     shutil.rmtree(root / "submissions" / "bob")
     shutil.rmtree(root / "results")
-    assert run("grade", cwd=root).code == 3
+    assert run("grade", *ONE_LANE, cwd=root).code == 3
     return gradebook(root / "results")
 
 
@@ -552,7 +554,7 @@ def interrupted(course: Path, tmp_path: Path) -> Iterator[tuple[Path, Done]]:
     for name in ("ada", "bob", "cyd"):
         hand_in(root / "submissions" / name, part1_average=SLOW_IMPORT + text if name == "bob" else text)
     with subprocess.Popen(
-        command("grade", "--jobs", 1), cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command("grade", *ONE_LANE), cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
         first = process.stderr.readline()
@@ -573,7 +575,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_rerun_goes_on(interrupted: tuple[Path
     assert [entry["name"] for entry in json.loads((out / "manifest.json").read_text())["submissions"]][:1] == ["ada"]
     assert (out / "ada" / "feedback.html").is_file()
     assert not (out / "bob" / "result.json").exists()
-    rerun = run("grade", "--json", cwd=root)
+    rerun = run("grade", *ONE_LANE, "--json", cwd=root)
     assert rerun.code == 0
     assert (rerun.json["graded"], rerun.json["kept"]) == (2, 1)
     assert list(gradebook(out)) == ["ada", "bob", "cyd"]
@@ -724,7 +726,7 @@ def test_pack_takes_what_is_graded_and_intake_reads_it_back(tmp_path: Path, type
     assert "warning: part3_attention.py is still as it was given out" in done.err
     with zipfile.ZipFile(tmp_path / "submission.zip") as archive:
         assert {"part1_average.py", "part2_scores.ipynb", "part3_attention.py"} <= set(archive.namelist())
-    read = read_submission(tmp_path / "submission.zip", {**MODULES, "part3_attention": "part3"})
+    read = read_submission(tmp_path / "submission.zip", {part.module: part.name for part in public_parts().values()})
     assert read.sources["part1_average"] == solution("part1_average")
     assert "def scaled_scores" in read.sources["part2_scores"]
     assert (read.problems, read.refused) == ({}, ())

@@ -1,6 +1,6 @@
 """The wall holds on each of its rungs, says so when it does not, and leaves nothing behind.
 
-Most workers here come from a server that is a fork of this process and has no torch to warm: it starts at once.
+Most workers here come from a server without torch, which starts at once.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ SUITES = Path(__file__).resolve().parents[1] / "assignments"
 
 @pytest.fixture(scope="module")
 def server():
-    with ForkServer((), from_this_process=True) as started:
+    with ForkServer(()) as started:
         yield started
 
 
@@ -495,13 +495,11 @@ def test_no_variable_of_the_grader_decides_what_a_server_imports(rung, monkeypat
 # -- nothing is left behind ----------------------------------------------------------------------------------------
 
 
-def test_two_hundred_workers_leave_nothing_behind(rung, monkeypatch, tmp_path):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with ForkServer((), from_this_process=True) as server:
+def test_two_hundred_workers_leave_nothing_behind(rung):
+    with ForkServer(()) as server:
         Run(server, rung, "x = 1").worker.close()
         gc.collect()
         files, threads = descriptors(), threading.active_count()
-        assert len(os.listdir(tmp_path)) == 1  # the server's
         for number in range(200):
             worker = server.worker(rung, LIMITS)
             if number % 20 == 0:
@@ -510,7 +508,15 @@ def test_two_hundred_workers_leave_nothing_behind(rung, monkeypatch, tmp_path):
         probe_rung(server, rung, LIMITS, [])
         assert len(descriptors()) <= len(files)
         assert threading.active_count() == threads
-        assert eventually(lambda: running_below(server._process._pid) == [])
+        assert eventually(lambda: running_below(server._process.pid) == [])
+
+
+def test_the_only_folder_of_a_server_goes_with_it(rung, monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with ForkServer((), from_this_process=True) as server:
+        for _ in range(3):
+            Run(server, rung, "import tempfile\ntry:\n    tempfile.mkdtemp()\nexcept OSError:\n    pass").worker.close()
+        probe_rung(server, rung, LIMITS, [])
         assert len(os.listdir(tmp_path)) == 1
     assert os.listdir(tmp_path) == []
 
@@ -519,11 +525,11 @@ def test_nothing_runs_on_after_a_worker_was_closed_or_a_server(rung):
     text = (
         "import threading, time\ndef f():\n    threading.Thread(target=time.sleep, args=(60,)).start()\n    return 1\n"
     )
-    with ForkServer((), from_this_process=True) as server:
+    with ForkServer(()) as server:
         runs = [Run(server, rung, text) for _ in range(3)]
         for run in runs:
             run.call("f")
-        pid = server._process._pid
+        pid = server._process.pid
         assert len(running_below(pid)) == 6  # a keeper and a worker each
         runs[0].worker.close()
         assert eventually(lambda: len(running_below(pid)) == 4)

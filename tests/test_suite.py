@@ -27,7 +27,7 @@ def walled():
     """Give workers behind the wall (or without one, where none holds: the suites are the same)."""
     if sys.platform != "linux":
         pytest.skip("workers are forked")
-    with ForkServer((), from_this_process=True) as server:
+    with ForkServer(()) as server:
         rung = choose_rung(server, LIMITS, [], unsafe=True)[0]
         yield Workers(lambda: server.worker(rung, LIMITS))
 

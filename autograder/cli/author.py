@@ -42,7 +42,8 @@ def build(
 
 def prove(
     parts: Annotated[str | None, typer.Option(help="Only these parts, such as 3,5.")] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="On how many seeds right solutions are run.")] = 50,
+    seeds: Annotated[int, typer.Option(min=1, help="On how many seeds both right solutions are run.")] = 50,
+    runs: Annotated[int, typer.Option(min=1, help="How often every check is run on right work in all.")] = 200,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all cores where not named.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
@@ -62,6 +63,7 @@ def prove(
             course,
             course.select(parts),
             seeds=seeds,
+            runs=runs,
             jobs=jobs,
             on_progress=lambda done, total: status.update(f"{done} of {total} groups of trials"),
         )

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
-from pathlib import Path
 
 from autograder.pipeline import Course
 from autograder.prove.trials import (
@@ -19,8 +18,9 @@ from autograder.prove.trials import (
 from autograder.prove.wall import WallTrials, try_through_the_wall
 from autograder.records import Part
 
-FLAKE_RUNS = 200  # of every check, over seeds and threads
-MISTAKE_SEEDS = 3
+RIGHT_RUNS = 200  # of every check on right work, over texts, seeds and threads
+MISTAKE_SEEDS = 2
+EQUIVALENT_SEEDS = 2
 LEAST_MISTAKES = 25
 LEAST_NAMED = 0.95
 _CHUNK = 25  # seeds in one task of the pool
@@ -99,6 +99,7 @@ def prove(
     parts: Sequence[Part],
     *,
     seeds: int = 50,
+    runs: int = RIGHT_RUNS,
     jobs: int | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Proof:
@@ -107,7 +108,8 @@ def prove(
     Args:
         course: The checkout.
         parts: Which parts.
-        seeds: On how many seeds each right text is run; the solution itself is run ``FLAKE_RUNS`` times at least.
+        seeds: On how many seeds both solutions are run.
+        runs: How often every check is run on right work in all; the solution fills up what is missing.
         jobs: Processes beside this one.
         on_progress: Told how many tasks of how many are done.
     """
@@ -117,7 +119,7 @@ def prove(
     # Two threads that wait for each other by spinning cost a busy machine minutes; asleep they cost nothing.
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
     with ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
-        tasks = _submit(pool, course.root, parts, sources, second, seeds, proofs)
+        tasks = _submit(pool, parts, sources, second, (seeds, runs), proofs)
         wall = try_through_the_wall(course, parts, second)  # in this process, while the pool works
         for done, (task, keep) in enumerate(tasks, start=1):
             keep(task.result())
@@ -132,29 +134,32 @@ Task = tuple["Future[RightTrials] | Future[WrongTrials]", Callable[..., None]]
 
 def _submit(
     pool: ProcessPoolExecutor,
-    root: Path,
     parts: Sequence[Part],
     sources: Mapping[str, str],
     second: Mapping[str, str],
-    seeds: int,
+    counts: tuple[int, int],
     proofs: Mapping[str, PartProof],
 ) -> list[Task]:
+    seeds, runs = counts
     tasks: list[Task] = []
     for part in parts:
         proof = proofs[part.name]
-        other = {"second solution": second} if second[part.module] != sources[part.module] else {}
-        equivalents = equivalents_of(part, sources)
-        proof.equivalents = len(equivalents)
-        for first in range(0, max(seeds, FLAKE_RUNS), _CHUNK):
-            texts = {"solution": dict(sources)}
-            if first < seeds:
-                texts |= {label: dict(text) for label, text in other.items()}
-            chunk = list(range(first, first + _CHUNK))
-            tasks.append((pool.submit(try_right, part, texts, chunk), _keep_right(proof)))
-        if equivalents:
-            tasks.append((pool.submit(try_right, part, equivalents, range(2)), _keep_right(proof)))
+        # The longest first, so that no process is left with one at the end.
         for seed in range(MISTAKE_SEEDS):
             tasks.append((pool.submit(try_wrong, part, sources, seed), proof.wrong.append))
+        equivalents = equivalents_of(part, sources)
+        proof.equivalents = len(equivalents)
+        other = {"second solution": dict(second)} if second[part.module] != sources[part.module] else {}
+        done = len(equivalents) * EQUIVALENT_SEEDS + len(other) * seeds
+        trials = [
+            ({"solution": dict(sources)}, max(seeds, runs - done)),
+            (other, seeds),
+            (equivalents, EQUIVALENT_SEEDS),
+        ]
+        for texts, count in trials:
+            for first in range(0, count if texts else 0, _CHUNK):
+                chunk = range(first, min(first + _CHUNK, count))
+                tasks.append((pool.submit(try_right, part, texts, chunk), _keep_right(proof)))
     return tasks
 
 
