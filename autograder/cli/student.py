@@ -9,11 +9,13 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from autograder.pipeline import PartRun
+    from autograder.pipeline import PartRun, Practice
     from autograder.records import Part
     from autograder.workspace import Hint, PartStatus
 
 PUBLIC_END = "Public checks passed. The hidden checks run later, when the work is graded."
+
+_LOOK_EVERY_S = 0.1
 
 Parts = Annotated[list[str] | None, typer.Argument(help="part3, 3 or attention; all where none is named.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
@@ -47,12 +49,17 @@ def init(
 def test(
     parts: Parts = None,
     json: AsJson = False,
-    pdb: Annotated[bool, typer.Option(help="Stop in the debugger where something fails, in one process.")] = False,
+    pdb: Annotated[bool, typer.Option("--pdb", help="Stop in the debugger where something fails.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Run again whenever you save, until Ctrl-C.")] = False,
 ) -> None:
     """Run the public checks on your work."""
+    from autograder.errors import UsageError
     from autograder.parts import find_parts, public_parts
-    from autograder.pipeline import practise
-    from autograder.workspace import find_source, record_result
+    from autograder.pipeline import Practice
+    from autograder.workspace import find_source
+
+    if watch and (json or pdb):
+        raise UsageError("--watch goes with neither --json nor --pdb", "leave one of them out")
 
     folder = Path.cwd()
     known = public_parts()
@@ -60,9 +67,24 @@ def test(
     _require_workspace(folder, known.values())
     if not parts:
         chosen = [part for part in chosen if find_source(folder, part) is not None]
-    runs = []
     console = None if json else _console()
-    for run in practise(folder, chosen, pdb=pdb):
+    practice = Practice(folder, chosen, pdb=pdb)
+    try:
+        runs = _run_once(practice, folder, console, pdb)
+        while watch and console is not None:
+            runs = _run_when_saved(practice, folder, console, runs)
+    finally:
+        practice.close()
+    if console is None:
+        _print_json(runs)
+    raise typer.Exit(_exit_code(runs, pdb))
+
+
+def _run_once(practice: "Practice", folder: Path, console: "Console | None", pdb: bool = False) -> list["PartRun"]:
+    from autograder.workspace import record_result
+
+    runs = []
+    for run in practice.run():
         runs.append(run)
         if run.results and not pdb:
             passed = [result for result in run.results if result.outcome == "passed"]
@@ -70,9 +92,26 @@ def test(
             record_result(folder, run.part.name, len(passed), len(run.results), points, run.part.points)
         if console is not None:
             _print_run(console, run, pdb)
-    if console is None:
-        _print_json(runs)
-    raise typer.Exit(_exit_code(runs, pdb))
+    return runs
+
+
+def _run_when_saved(practice: "Practice", folder: Path, console: "Console", before: list["PartRun"]) -> list["PartRun"]:
+    """Wait until a file is saved, run again, and say what changed."""
+    import time
+
+    console.print("watching: save a file to run again, Ctrl-C to stop", style="dim")
+    while practice.stamp() == practice.seen:
+        time.sleep(_LOOK_EVERY_S)
+    runs = _run_once(practice, folder, console)
+    old, new = (
+        {(run.part.name, result.check.title): result.outcome == "passed" for run in some for result in run.results}
+        for some in (before, runs)
+    )
+    for words, style, passes in (("now passing", "green", True), ("now failing", "red", False)):
+        for (part, title), passed in new.items():
+            if passed is passes and old.get((part, title)) is (not passes):
+                console.print(f"{words}: {part}, {title}", style=style, markup=False)
+    return runs
 
 
 def _require_workspace(folder: Path, parts: "Iterable[Part]") -> None:

@@ -7,6 +7,6 @@ for an instructor, ``practice`` a student's own workspace.
 from autograder.pipeline.course import Course, open_course
 from autograder.pipeline.grade import Progress, Summary, grade
 from autograder.pipeline.line import Line
-from autograder.pipeline.practice import PartRun, practise
+from autograder.pipeline.practice import PartRun, Practice
 
-__all__ = ["Course", "Line", "PartRun", "Progress", "Summary", "grade", "open_course", "practise"]
+__all__ = ["Course", "Line", "PartRun", "Practice", "Progress", "Summary", "grade", "open_course"]

@@ -1,18 +1,23 @@
 """A student's own run: the public checks, on their own file, on their own machine, through the same line."""
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.intake import read_source
 from autograder.parts import public_parts, template_folder
 from autograder.pipeline.blame import suspect
 from autograder.records import CheckResult, Limits, Outcome, Part
-from autograder.sandbox import ForkServer, Worker, choose_rung
+from autograder.sandbox import ForkServer, choose_rung
 from autograder.workspace import find_source
+
+if TYPE_CHECKING:
+    from autograder.suite import WorkerLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,24 +29,97 @@ class PartRun:
     problem: str = ""
 
 
-def practise(folder: Path, parts: Sequence[Part], *, pdb: bool = False) -> Iterator[PartRun]:
-    """Run the public checks of some parts on what is in a folder.
+class Practice:
+    """Runs the public checks of some parts on what is in a folder, as often as asked.
 
     Args:
         folder: The student's workspace.
         parts: In which order.
         pdb: Run everything in this process and stop in the debugger where something fails.
-
-    Yields:
-        One result for each part, as soon as it is known.
     """
-    sources, problems = _read(folder, parts)
-    runnable = [part for part in parts if part.module in sources]
-    servers = {} if pdb else _servers(runnable)
-    try:
-        yield from _run(parts, sources, problems, servers)
-    finally:
-        for server in servers.values():
+
+    def __init__(self, folder: Path, parts: Sequence[Part], *, pdb: bool = False) -> None:
+        self._folder = folder
+        self._parts = parts
+        self._known = public_parts()
+        self._limits = Limits()
+        self._rung = 0
+        self._sources: dict[str, str] = {}
+        self._passes: dict[str, bool] = {}
+        with_file = [part for part in parts if find_source(folder, part) is not None]
+        self._servers = {} if pdb else _servers(with_file)
+        self._pdb = pdb
+        self.seen: tuple[object, ...] = ()  # the stamp of what the last run has read
+
+    def run(self) -> Iterator[PartRun]:
+        """Read the files anew and run every part.
+
+        Yields:
+            One result for each part, as soon as it is known.
+        """
+        self.seen = self.stamp()
+        self._sources, problems = _read(self._folder, self._parts, self._known)
+        self._passes = {}
+        for part in self._parts:
+            if part.module not in self._sources:
+                yield PartRun(part, problem=problems[part.module])
+                continue
+            results = self._checked(part)
+            if not self._pdb:
+                results = suspect(part, results, partial(self._broken, part))
+            yield PartRun(part, tuple(results))
+
+    def _checked(self, part: Part) -> list[CheckResult]:
+        from autograder.checks.catalogue import COMPILED, PUBLIC_SEED, Compiled
+        from autograder.suite import run_part
+
+        results = run_part(
+            part,
+            self._sources,
+            partial(self._open_worker, part),
+            seed=PUBLIC_SEED,
+            limits=self._limits,
+            catalogue=Compiled(template_folder() / "checks" / part.folder.name / COMPILED),
+            extra_options=("--pdb",) if self._pdb else (),
+        )
+        self._passes[part.module] = all(result.outcome is Outcome.PASSED for result in results)
+        return results
+
+    def _open_worker(self, part: Part) -> "WorkerLike":
+        from autograder.checks.local import InProcessWorker
+
+        if self._pdb:
+            return InProcessWorker()
+        library = part.libraries[0]
+        if library not in self._servers:  # a file that was not there when the servers were started
+            self._servers[library] = ForkServer((library, *part.forbidden))
+        server = self._servers[library]
+        if not self._rung:
+            # The code is the student's own and so is the machine: where no wall holds, none is needed.
+            self._rung, _ = choose_rung(server, self._limits, [], unsafe=True)
+        return server.worker(self._rung, self._limits, part.forbidden)
+
+    def _broken(self, part: Part) -> list[str]:
+        """Name the earlier parts that do not pass their own public checks."""
+        for earlier in self._known.values():
+            module = earlier.module
+            if module in part.needs and module in self._sources and module not in self._passes:
+                self._checked(earlier)
+        return [module for module in part.needs if not self._passes.get(module, True)]
+
+    def stamp(self) -> tuple[object, ...]:
+        """Return something that differs when a file of these parts, or of those that they may import, has changed."""
+        files = {path for part in _with_needs(self._parts, self._known) if (path := find_source(self._folder, part))}
+        stamps = []
+        for path in sorted(files):
+            with contextlib.suppress(OSError):  # saved by being replaced, in this very moment
+                found = path.stat()
+                stamps.append((path, found.st_mtime_ns, found.st_size, found.st_ino))
+        return tuple(stamps)
+
+    def close(self) -> None:
+        """End the servers."""
+        for server in self._servers.values():
             server.close()
 
 
@@ -63,67 +141,20 @@ def _servers(parts: Sequence[Part]) -> dict[str, ForkServer]:
     return servers
 
 
-def _run(
-    parts: Sequence[Part], sources: Mapping[str, str], problems: Mapping[str, str], servers: Mapping[str, ForkServer]
-) -> Iterator[PartRun]:
-    from autograder.checks.catalogue import COMPILED, PUBLIC_SEED, Compiled
-    from autograder.checks.local import InProcessWorker
-    from autograder.suite import WorkerLike, run_part
-
-    known = public_parts()
-    limits = Limits()
-    rung = 0
-
-    def run(part: Part) -> list[CheckResult]:
-        nonlocal rung
-        server = servers.get(part.libraries[0])
-        if server is not None and not rung:
-            # The code is the student's own and so is the machine: where no wall holds, none is needed.
-            rung, _ = choose_rung(server, limits, [], unsafe=True)
-
-        def open_worker() -> WorkerLike | Worker:
-            return InProcessWorker() if server is None else server.worker(rung, limits, part.forbidden)
-
-        return run_part(
-            part,
-            sources,
-            open_worker,
-            seed=PUBLIC_SEED,
-            limits=limits,
-            catalogue=Compiled(template_folder() / "checks" / part.folder.name / COMPILED),
-            extra_options=("--pdb",) if server is None else (),
-        )
-
-    passes: dict[str, bool] = {}
-
-    def broken(part: Part) -> list[str]:
-        for earlier in known.values():
-            if earlier.module in part.needs and earlier.module in sources and earlier.module not in passes:
-                passes[earlier.module] = all(result.outcome is Outcome.PASSED for result in run(earlier))
-        return [module for module in part.needs if not passes.get(module, True)]
-
-    for part in parts:
-        if part.module not in sources:
-            yield PartRun(part, problem=problems[part.module])
-            continue
-        results = run(part)
-        passes[part.module] = all(result.outcome is Outcome.PASSED for result in results)
-        if servers:
-            results = suspect(part, results, partial(broken, part))
-        yield PartRun(part, tuple(results))
-
-
 def _groups(parts: Sequence[Part]) -> list[str]:
     return sorted({group for part in parts for group in part.forbidden})
 
 
-def _read(folder: Path, parts: Sequence[Part]) -> tuple[dict[str, str], dict[str, str]]:
+def _with_needs(parts: Sequence[Part], known: Mapping[str, Part]) -> list[Part]:
+    needed = {module for part in parts for module in (part.module, *part.needs)}
+    return [part for part in known.values() if part.module in needed]
+
+
+def _read(folder: Path, parts: Sequence[Part], known: Mapping[str, Part]) -> tuple[dict[str, str], dict[str, str]]:
     """Read the files of these parts and of those that they import."""
-    known = public_parts()
-    needed = {part.module: part for part in parts}
-    needed |= {part.module: part for part in known.values() if any(part.module in asked.needs for asked in parts)}
     sources, problems = {}, {}
-    for module, part in needed.items():
+    for part in _with_needs(parts, known):
+        module = part.module
         path = find_source(folder, part)
         if path is None:
             problems[module] = f"there is no {module}.py in {folder}"
