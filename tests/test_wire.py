@@ -93,8 +93,9 @@ def test_a_tensor_of_every_dtype_and_shape_comes_back_bit_for_bit(dtype, shape):
         torch.arange(6.0).expand(4, 6),
         torch.arange(4.0).flip(0),
         torch.tensor([1 + 2j, 3 - 4j]).conj().imag,
+        torch._neg_view(torch.arange(3.0)),
     ],
-    ids=["transposed", "strided", "expanded", "flipped", "negative view"],
+    ids=["transposed", "strided", "expanded", "flipped", "imaginary part", "negative view"],
 )
 def test_a_tensor_comes_back_whatever_its_strides(sent):
     assert torch.equal(through(sent), sent)
@@ -185,6 +186,10 @@ class Liar(torch.Tensor):
         return True
 
 
+class MyTensor(torch.Tensor):
+    """A tensor, but not exactly."""
+
+
 class TensorList(list):
     """Not a list, exactly."""
 
@@ -204,6 +209,7 @@ FakeOrderedDict.__name__ = "OrderedDict"
     "value",
     [
         torch.zeros(2).as_subclass(Liar),
+        torch.zeros(2).as_subclass(MyTensor),
         TensorList([1]),
         Number(1.0),
         FakeOrderedDict(),

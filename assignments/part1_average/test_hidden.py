@@ -222,6 +222,8 @@ def test_mean_lm_does_not_see_the_order_of_the_past(student, rng):
         after = tensor(model(other), shape=(3, 8, 11), dtype=torch.float32)
         what = f"logits at 0 to 5 after a change of tokens 6 and 7, positions={positions}"
         agree(after[:, :6], base[:, :6], atol=2e-5, what=what)
+        moved = (after[:, 6:] - base[:, 6:]).abs().amax() > 1e-3  # other tokens there: logits of about 1 are others
+        expect(moved, "The logits at 6 and 7 do not depend on the tokens there.", evidence=after)
 
 
 @check(points=1, exercise="MeanLM", hint="Which layers does each variant need, and which of them has a bias?")

@@ -260,6 +260,8 @@ def test_each_sequence_is_alone(student, rng):
         agree(head(x[row : row + 1]), output[row : row + 1], atol=1e-10, what=f"sequence {row} alone")
     order = torch.tensor([2, 0, 1])
     agree(head(x[order]), output[order], atol=1e-10, what="the batch in another order")  # the same rounding
+    differ = (output[order] - output).abs().amax() > 1e-3  # three random sequences: outputs of about 1 differ
+    expect(differ, "Three different sequences give the same output: it does not depend on the tokens.", evidence=output)
 
 
 @check(
@@ -357,5 +359,7 @@ def test_many_heads_are_causal_and_repeatable(student, rng):
         after = tensor(module(changed), shape=(BATCH, T, D_MODEL), dtype=DOUBLE, what="the output")
         # float64: the same sums in the same order, up to rounding.
         agree(after[:, :t], before[:, :t], atol=1e-10, what=f"what stands before position {t}, when {t} on changes")
+        moved = (after[:, t:] - before[:, t:]).abs().amax() > 1e-3  # new tokens there: outputs of about 1 are others
+        expect(moved, f"The outputs from position {t} on do not depend on the tokens there.", evidence=after)
     for row in range(BATCH):
         agree(module(x[row : row + 1]), before[row : row + 1], atol=1e-10, what=f"sequence {row} alone")  # as above

@@ -145,6 +145,8 @@ def test_head_hides_the_future(student, rng):
         after = tensor(head(changed), shape=(BATCH, T, D_HEAD), dtype=torch.float64, what="the output")
         # float64 rounds at 1e-15 here: a difference of 1e-6 was read from the future.
         agree(after[:, :t], before[:, :t], atol=1e-6, what=f"what stands before position {t}, when {t} on changes")
+        moved = (after[:, t:] - before[:, t:]).abs().amax() > 1e-3  # new tokens there: outputs of about 1 are others
+        expect(moved, f"The outputs from position {t} on do not depend on the tokens there.", evidence=after)
 
 
 @check(points=2, exercise="Head", hint="What is learned, what is only kept, and what does a checkpoint need?")

@@ -104,14 +104,19 @@ def fits(mine: Fingerprint, other: Fingerprint, tolerance: float) -> bool:
     )
 
 
+Lookup = Callable[[str], Mapping[str, Fingerprint]]
+
+
 def diagnose(
-    failures: Mapping[str, CheckFailure | None], lookup: Callable[[str], Mapping[str, Fingerprint]]
+    failures: Mapping[str, CheckFailure | None], lookup: Lookup, exercises: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """Name the mistake behind each failure, where exactly one fits.
 
     Args:
         failures: What became of each check that ran; None where it passed.
         lookup: How each mistake fails a check, by check id.
+        exercises: What each check is about; a mistake that fits one check of an exercise and is contradicted by
+            another is not the one. None: each check stands alone.
 
     Returns:
         Check id -> mistake, for the failures that are explained.
@@ -127,11 +132,19 @@ def diagnose(
         tolerance = failure.evidence.tolerance
         fitting[check_id] = [name for name, other in lookup(check_id).items() if fits(mine, other, tolerance)]
         telling[check_id] = mine.telling
-    return {
-        check_id: name
-        for check_id, names in fitting.items()
-        if (name := _one(check_id, names, telling[check_id], fitting, failures, lookup))
-    }
+    named = {}
+    for check_id, names in fitting.items():
+        siblings = [other for other in failures if exercises and exercises[other] == exercises[check_id]]
+        left = [name for name in names if not _is_contradicted(name, siblings, fitting, lookup)]
+        name = _one(left, telling[check_id], fitting, failures, lookup) if left else None
+        if name is not None:
+            named[check_id] = name
+    return named
+
+
+def _is_contradicted(name: str, siblings: list[str], fitting: Mapping[str, list[str]], lookup: Lookup) -> bool:
+    # It would fail that check too, but not as the student did, or the student passed it.
+    return any(name in lookup(other) and name not in fitting.get(other, []) for other in siblings)
 
 
 def _says_nothing(evidence: Evidence) -> bool:
@@ -143,15 +156,12 @@ def _says_nothing(evidence: Evidence) -> bool:
 
 
 def _one(
-    check_id: str,
     names: list[str],
     telling: bool,
     fitting: Mapping[str, list[str]],
     failures: Mapping[str, CheckFailure | None],
-    lookup: Callable[[str], Mapping[str, Fingerprint]],
+    lookup: Lookup,
 ) -> str | None:
-    if not names:
-        return None
     if telling and len(names) == 1:
         return names[0]
     # Not enough in this check alone: the mistake must explain everything that was seen, and be the only one that does.

@@ -91,10 +91,11 @@ def try_wrong(part: Part, sources: Mapping[str, str], seed: int) -> WrongTrials:
         over = [share for share in shares if share > 1]
         if over:
             found.margins[check.id] = min(over)
+    exercises = {check.id: check.exercise for check in part.checks}
     for name in replays.mistakes:
         failures = {check_id: by_mistake[name] for check_id, by_mistake in outcomes.items()}
         found.killed[name] = [check_id for check_id, failure in failures.items() if failure is not None]
-        found.named[name] = diagnose(failures, replays.lookup)
+        found.named[name] = diagnose(failures, replays.lookup, exercises)
     return found
 
 

@@ -9,8 +9,9 @@ from autograder.records import Check, Limits
 from autograder.wire import MAX_TEXT, Array, WorkerDied, WorkerTimedOut
 
 # After so many, calling it again would only burn the limit once more for each check that is left.
-_TIMEOUTS_OF_ONE_NAME = 2
-_NOT_AGAIN = f"it ran past the time limit {_TIMEOUTS_OF_ONE_NAME} times before, and was not run again"
+_ENDS_OF_ONE_NAME = 2
+_TOO_SLOW = f"it ran past the time limit {_ENDS_OF_ONE_NAME} times before, and was not run again"
+_TOO_DEADLY = f"it ended its process {_ENDS_OF_ONE_NAME} times before, and was not run again"
 
 
 class WorkerLike(Protocol):
@@ -77,6 +78,7 @@ class PartConnection:
         self._worker: WorkerLike | None = None
         self._left_s = 0.0
         self._timeouts: Counter[str] = Counter()
+        self._deaths: Counter[str] = Counter()
         self._printed = ""
         self._not_importable: NotImportable | None = None
 
@@ -147,8 +149,10 @@ class PartConnection:
         if self._worker is None:
             raise WorkerDied("the code's process had ended before")
         label = str(message.get("label", ""))
-        if self._timeouts[label] >= _TIMEOUTS_OF_ONE_NAME:
-            raise WorkerTimedOut(_NOT_AGAIN)
+        if self._timeouts[label] >= _ENDS_OF_ONE_NAME:
+            raise WorkerTimedOut(_TOO_SLOW)
+        if self._deaths[label] >= _ENDS_OF_ONE_NAME:
+            raise WorkerDied(_TOO_DEADLY)
         # Only the time that the student's code could have used counts: neither ours, nor what the machine gave to others.
         started, waited_s = time.monotonic(), self._worker.waited_s()
         try:
@@ -156,8 +160,8 @@ class PartConnection:
             self._left_s -= max(0.0, time.monotonic() - started - (self._worker.waited_s() - waited_s))
             return answer
         except WorkerDied as death:
-            if isinstance(death, WorkerTimedOut):
-                self._timeouts[label] += 1
+            ends = self._timeouts if isinstance(death, WorkerTimedOut) else self._deaths
+            ends[label] += 1
             self._bury(self._worker)
             raise
 

@@ -88,7 +88,7 @@ def _run_pytest(arguments: list[str], plugin: "_Plugin", *, quiet: bool) -> int:
 
 def _named(plugin: "_Plugin", catalogue: Catalogue) -> list[CheckResult]:
     try:
-        names = diagnose(plugin.failures, catalogue.lookup) if any(plugin.failures.values()) else {}
+        names = diagnose(plugin.failures, catalogue.lookup, plugin.exercises) if any(plugin.failures.values()) else {}
     except Exception:
         names = {}  # a broken mistakes.py costs the diagnosis, never a result; `prove` finds it
     results = []
@@ -119,6 +119,11 @@ class _Plugin:
     def rng(self, request: pytest.FixtureRequest) -> Rng:
         """The inputs of this check."""
         return Rng(self._seed, self._check(request.node.name).id)
+
+    @property
+    def exercises(self) -> dict[str, str]:
+        """What each check is about."""
+        return {check.id: check.exercise for check in self._checks.values()}
 
     def _check(self, node_name: str) -> Check:
         return self._checks[node_name.removeprefix("test_")]

@@ -97,6 +97,8 @@ def test_rope_keeps_lengths_and_place_zero(student, rng):
     agree(turned[:, :, 0], x[:, :, 0], atol=1e-6, what="the vectors at place 0")  # times 1, plus 0
     # A few float32 roundings of a length of about 2.
     agree(turned.norm(dim=-1), x.norm(dim=-1), atol=1e-5, what="the lengths of the turned vectors")
+    moved = (turned - x)[:, :, 1:].abs().amax() > 1e-3  # by a whole radian in the first pair
+    expect(moved, "No vector is turned: at places after 0 the angles are not zero.", evidence=turned)
 
 
 @check(points=2, exercise="rope", hint="By how much does the angle between query and key change if both move on?")
