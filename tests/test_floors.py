@@ -23,11 +23,11 @@ FLOOR_1 = {"config", "parts", "wire"}
 STAGES = {"intake", "sandbox", "suite", "scoring", "report", "gradebook", "corpora", "labs", "build", "workspace"}
 BESIDE_STUDENT_CODE = {"worker"}
 IN_SUITES = {"checks"}
-NAMED = GROUND | READER | FLOOR_1 | STAGES | BESIDE_STUDENT_CODE | IN_SUITES | {"pipeline", "cli"}
+NAMED = GROUND | READER | FLOOR_1 | STAGES | BESIDE_STUDENT_CODE | IN_SUITES | {"pipeline", "prove", "cli"}
 # Take a name out when its module is there.
-NOT_BUILT_YET = {"corpora", "labs", "suite", "pipeline", "cli"}
+NOT_BUILT_YET = {"corpora", "labs"}
 
-MAY_IMPORT_CHECKS = {"suite", "build", "pipeline", "cli"}
+MAY_IMPORT_CHECKS = {"suite", "build", "pipeline", "prove", "cli"}
 MAY_IMPORT_WORKER = {"autograder.checks.local"}  # it runs a suite without a wall, on trusted code only
 # The fork server becomes the worker. It does so inside a function: the grader's own process has no worker in it.
 MAY_BECOME_WORKER = {"autograder.sandbox.fork_server"}
@@ -121,8 +121,10 @@ def is_allowed(found: Import) -> bool:
         return target in (GROUND if source in READER else GROUND | READER)
     if source == "worker":
         return target in GROUND | {"wire"}
-    if source == "pipeline":
-        return target != "pipeline"
+    if target == "prove":
+        return False  # for authors, from the command line only
+    if source in ("pipeline", "prove"):
+        return True
     return target in below_stages  # stages, checks, and a module that the table does not name
 
 
