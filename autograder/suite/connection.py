@@ -153,7 +153,7 @@ class PartConnection:
             raise WorkerTimedOut(_TOO_SLOW)
         if self._deaths[label] >= _ENDS_OF_ONE_NAME:
             raise WorkerDied(_TOO_DEADLY)
-        # Only the time that the student's code could have used counts: neither ours, nor what the machine gave to others.
+        # Only time that the code could have used counts: neither ours, nor what the machine gave to others.
         started, waited_s = time.monotonic(), self._worker.waited_s()
         try:
             answer = self._worker.request(message, arrays, started + self._left_s)
