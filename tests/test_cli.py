@@ -540,7 +540,6 @@ def test_a_suite_that_does_not_import_is_no_zero_either(again: Path) -> None:
     assert rows["cyd"]["part1"] == "0"
 
 
-@pytest.mark.xfail(reason="the second attempt takes the half of it that was imported", strict=True)
 def test_a_suite_that_fails_at_its_end_is_not_half_used(again: Path) -> None:
     rows = grade_with_a_broken_suite(again, lambda suite: f"{suite}\n\nimport a_module_that_nobody_has\n")
     assert rows["ada"]["part2"] == ""

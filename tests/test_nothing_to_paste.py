@@ -41,7 +41,7 @@ SILLY = {  # what somebody without an idea would try
 }
 
 # Returning d where the variance of scores is asked for gives its expected value; a hidden check asks for the estimate.
-KNOWN = {"part2": {"identity": ["variance_is_the_width"]}}
+KNOWN: dict[str, dict[str, list[str]]] = {}
 
 
 class Asked(Exception):

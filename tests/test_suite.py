@@ -326,8 +326,9 @@ def test_a_check_that_is_broken_is_our_error_and_never_a_zero(course, body):
     assert outcomes(run(part, OWN)) == {"broken": "error", "fine": "passed"}
 
 
-@pytest.mark.parametrize("body", ["import pytest\npytest.exit('enough', returncode=0)"])
-def test_a_suite_that_stops_pytest_leaves_no_check_without_a_result(course, body):
+@pytest.mark.parametrize("ending", ["returncode=0", "returncode=2", ""])
+def test_a_suite_that_stops_pytest_leaves_no_check_without_a_result(course, ending):
+    body = f"import pytest\npytest.exit('enough', {ending})"
     part = course(check_named("first", "equal(student.f(1), 2)") + check_named("stops", body))
     results = run(part, OWN)
     assert outcomes(results) == {"first": "passed", "stops": "error"}

@@ -219,6 +219,7 @@ def test_rope_turns_gradients_back(student, rng):
 @check(points=1, exercise="rope", hint="What would turn with the last column?")
 def test_rope_needs_an_even_width(student, rng):
     """An odd width is refused, and the message says which."""
+    tensor(student.rope(rng.normal(2, T, 6)), shape=(2, T, 6), what="vectors of even width")  # those are welcome
     for d in (7, 1):
         raises_value_error(student.rope, rng.normal(2, T, d), mentions=[str(d)], because=f"its width {d} is odd")
 

@@ -105,7 +105,7 @@ def grade(
                 run.grade_all(crew, found.entries, names)
         except KeyboardInterrupt:
             summary.interrupted = True
-        _write_tables(course, out, summary, run.entries, found.ignored)
+        _write_tables(course, out, summary, names.values(), run.entries, found.ignored)
     return summary
 
 
@@ -183,9 +183,14 @@ def _write_tables(
     course: Course,
     out: Path,
     summary: Summary,
+    names: Iterable[str],
     entries: Mapping[str, Submission],
     ignored: Iterable[Refusal],
 ) -> None:
+    if summary.interrupted:  # what an earlier run has graded and this one did not reach keeps its row
+        reached = {result["submission"] for result in summary.results}
+        earlier = [gradebook.read_result(out / name / "result.json") for name in names if name not in reached]
+        summary.results += [result for result in earlier if result is not None]
     graded = {name for result in summary.results for name in result["parts"]}
     summary.part_names = [name for name in course.parts if name in graded or name in summary.part_names]
     manifest = gradebook.manifest_json(entries=entries, ignored=ignored)

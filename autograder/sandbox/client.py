@@ -130,6 +130,8 @@ class ForkServer:
     def close(self) -> None:
         """End the server and every worker of it."""
         self._control.close()
+        if not self._ready:  # busy with an import that nobody waits for any more
+            self._process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_CLOSE_S)
         self._process.kill()

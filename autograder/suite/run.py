@@ -81,9 +81,17 @@ def _run_pytest(arguments: list[str], plugin: "_Plugin", *, quiet: bool) -> int:
         with contextlib.redirect_stdout(io.StringIO()) if quiet else contextlib.nullcontext():
             return int(pytest.main(arguments, plugins=[plugin]))
     finally:
+        _forget(arguments)
         sys.dont_write_bytecode = bytecode
         del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
         os.environ.update(before)
+
+
+def _forget(files: list[str]) -> None:
+    # Or the next run would take a suite that broke half-way for one that was imported whole.
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__file__", None) in files:
+            del sys.modules[name]
 
 
 def _named(plugin: "_Plugin", catalogue: Catalogue) -> list[CheckResult]:
