@@ -9,16 +9,13 @@ import torch
 from torch import Tensor
 
 from autograder.checks import describe
-from autograder.checks.failures import CheckFailure, Evidence, next_step
+from autograder.checks.failures import ROUNDING, CheckFailure, Evidence, next_step
 from autograder.checks.guards import Named
 from autograder.checks.margins import note
 from autograder.checks.student import Handle, Remote
 
 _NOTHING = object()  # where a key is missing
 _LINE = 200  # characters of a value that is shown whole
-# Two values that differ by less than this share of their size are the same number, rounded differently; wider than
-# any tolerance of a check in that dtype, so that rounding never hides a mistake that fits.
-_ROUNDING = {torch.float64: 1e-9, torch.float32: 2e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}
 
 
 def agree(
@@ -65,7 +62,7 @@ def agree(
     note(gap, allowed)
     if not near.all():
         scale = _largest(wide_got)
-        tolerance = max(atol + rtol * scale, _ROUNDING.get(got.dtype, 0.0) * scale)
+        tolerance = max(atol + rtol * scale, ROUNDING.get(got.dtype, 0.0) * scale)
         message = f"{what}: {describe.difference(got, expected)} (allowed: {atol + rtol * _largest(wide_expected):.1g})"
         drawing = describe.picture(got, expected) if picture else ""
         _fail_value(got, expected, what, step, message, tolerance, drawing)
@@ -119,7 +116,7 @@ def expect(condition: bool | Tensor, message: str, *, evidence: Any = None) -> N
         message = f"{message} (It came out as {describe.kind_of(condition)}, which is neither True nor False.)"
     tolerance = 0.0
     if isinstance(evidence, Tensor):
-        tolerance = _ROUNDING.get(evidence.dtype, 0.0) * _largest(evidence.double())
+        tolerance = ROUNDING.get(evidence.dtype, 0.0) * _largest(evidence.double())
     raise CheckFailure(message, evidence=Evidence("value" if tolerance else "exact", evidence, tolerance, step))
 
 

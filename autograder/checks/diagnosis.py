@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from autograder.checks.failures import CheckFailure, Evidence
+from autograder.checks.failures import ROUNDING, CheckFailure, Evidence
 
 PROJECTIONS = 16
 _MOST_VALUES = 20_000  # a larger value is thinned evenly before it is projected
@@ -129,7 +129,7 @@ def diagnose(
         mine = fingerprint(failure.evidence)
         if mine is None:
             continue
-        tolerance = failure.evidence.tolerance
+        tolerance = max(failure.evidence.tolerance, _rounding(failure.evidence.content))
         fitting[check_id] = [name for name, other in lookup(check_id).items() if fits(mine, other, tolerance)]
         telling[check_id] = mine.telling
     named = {}
@@ -140,6 +140,14 @@ def diagnose(
         if name is not None:
             named[check_id] = name
     return named
+
+
+def _rounding(content: Any) -> float:
+    # A value that was only asked for its shape or its type has no tolerance of its own, but is rounded all the same.
+    if not isinstance(content, Tensor) or content.device.type == "meta" or content.dtype not in ROUNDING:
+        return 0.0
+    finite = content[torch.isfinite(content)].abs()
+    return ROUNDING[content.dtype] * (finite.max().item() if finite.numel() else 0.0)
 
 
 def _is_contradicted(name: str, siblings: list[str], fitting: Mapping[str, list[str]], lookup: Lookup) -> bool:

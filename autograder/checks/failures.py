@@ -4,7 +4,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from autograder.records import Outcome
+
+# Two values that differ by less than this share of their size are the same number, rounded differently; wider than
+# any tolerance of a check in that dtype, so that rounding never hides a mistake that fits.
+ROUNDING = {torch.float64: 1e-9, torch.float32: 2e-5, torch.float16: 5e-3, torch.bfloat16: 4e-2}
 
 _steps: ContextVar[int] = ContextVar("steps", default=0)
 
