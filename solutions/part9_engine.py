@@ -739,8 +739,8 @@ class Tensor:
             if min(a.ndim, b.ndim) < 2:
                 raise ValueError("these are not matrices")
             product = a @ b  # (..., n, m)
-        except ValueError as error:
-            raise ValueError(f"matmul: shapes {a.shape} and {b.shape} do not fit: {error}") from None
+        except ValueError as misfit:
+            raise ValueError(f"matmul: shapes {a.shape} and {b.shape} do not fit: {misfit}") from None
 
         def backward(upstream: np.ndarray) -> tuple[np.ndarray, ...]:
             d_self = upstream @ b.swapaxes(-1, -2)  # (..., n, k): level 2's dg = ds @ W transposed

@@ -112,7 +112,7 @@ def test_rope_makes_scores_depend_on_the_distance_alone(student, rng):
         (3, 1e-4),
         (1_000, 2e-3),
     ):  # an angle of 1,000 in float32 is good to about 1e-4; scores are near 4
-        places = torch.arange(T) + far
+        places = far + torch.arange(T)
         far_q = tensor(student.rope(q, positions=places), shape=(BATCH, T, 16), what="the turned queries")
         far_k = tensor(student.rope(k, positions=places), shape=(BATCH, T, 16), what="the turned keys")
         moved = far_q @ far_k.transpose(1, 2)

@@ -96,6 +96,11 @@ def _make_root(root: str, libraries: list[str]) -> None:
     nosuid_nodev = syscalls.MS_NOSUID | syscalls.MS_NODEV
     syscalls.mount(None, "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
     syscalls.mount("tmpfs", root, "tmpfs", nosuid_nodev, "size=1m,mode=755")
+    # First, so that a Python which lies below the machine's own /tmp is not hidden by the worker's.
+    for folder in ("/proc", "/tmp"):
+        os.makedirs(root + folder, exist_ok=True)
+    syscalls.mount("proc", f"{root}/proc", "proc", nosuid_nodev | syscalls.MS_NOEXEC)
+    syscalls.mount("tmpfs", f"{root}/tmp", "tmpfs", nosuid_nodev, f"size={SCRATCH_MIB}m,mode=1777,nr_inodes=4096")
     for path in [*libraries, *DEVICES]:
         target = root + path
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -114,10 +119,6 @@ def _make_root(root: str, libraries: list[str]) -> None:
             kept = os.statvfs(path).f_flag & syscalls.MS_NOEXEC
             flags = syscalls.MS_BIND | syscalls.MS_REMOUNT | syscalls.MS_RDONLY | nosuid_nodev | kept
             syscalls.mount(None, target, None, flags)
-    for folder in ("/proc", "/tmp"):
-        os.makedirs(root + folder, exist_ok=True)
-    syscalls.mount("proc", f"{root}/proc", "proc", nosuid_nodev | syscalls.MS_NOEXEC)
-    syscalls.mount("tmpfs", f"{root}/tmp", "tmpfs", nosuid_nodev, f"size={SCRATCH_MIB}m,mode=1777,nr_inodes=4096")
     syscalls.mount(None, root, None, syscalls.MS_REMOUNT | syscalls.MS_BIND | syscalls.MS_RDONLY | nosuid_nodev)
     syscalls.enter_root(root)
     os.chdir("/tmp")
