@@ -253,7 +253,7 @@ def test_release_gives_no_solution_and_no_hidden_check_away(
 @pytest.mark.slow
 def test_metadata_names_command_licence_and_extras(released: dict[str, dict[str, bytes]]) -> None:
     dist_info = f"{NAME}.dist-info"
-    assert b"gpt-hw = autograder.cli:main" in released["wheel"][f"{dist_info}/entry_points.txt"]
+    assert b"gpt-hw = autograder.cli:run" in released["wheel"][f"{dist_info}/entry_points.txt"]
     metadata = released["wheel"][f"{dist_info}/METADATA"].decode()
     for line in ("Name: gpt-hw", "License-Expression: MIT", "Provides-Extra: instructor", "Provides-Extra: dev"):
         assert f"{line}\n" in metadata

@@ -3,8 +3,10 @@
 Exit: 0 all passed; 1 a check did not pass; 2 the input is wrong; 3 a bug of ours; 130 stopped by Ctrl-C.
 """
 
+import contextlib
 import os
 import sys
+from typing import NoReturn
 
 import typer
 
@@ -40,6 +42,19 @@ def _options(
     version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Say which version."),
 ) -> None:
     return
+
+
+def run() -> NoReturn:
+    """Run the command and leave at once: taking torch down in good order costs half a second of somebody's waiting."""
+    code: object = 0
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+    with contextlib.suppress(OSError, ValueError):  # a reader who has gone away
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def main() -> None:

@@ -86,10 +86,10 @@ def _warm(preload: Sequence[str]) -> None:
         layer = torch.nn.Linear(2, 2)
         layer(torch.ones(1, 2)).sum().backward()
         torch.zeros(2).masked_fill(torch.ones(2, dtype=torch.bool), 0.0).softmax(-1)
-        repr(torch.zeros(1))  # what prints a tensor is imported when the first one is printed
         if "full" in preload:  # the first optimizer and the first meta kernel in Python import a second of torch
             torch.optim.AdamW(layer.parameters()).step()
             torch.ones(2, 2, device="meta").tril()
+            repr(torch.zeros(1))  # what prints a tensor is imported when the first one is printed
         for group in forbidden.GROUPS:
             if group in preload:
                 forbidden.kernels(group)
