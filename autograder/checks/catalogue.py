@@ -16,7 +16,7 @@ import torch
 from autograder import __version__
 from autograder.checks.diagnosis import Fingerprint, fingerprint
 from autograder.checks.failures import CheckFailure
-from autograder.checks.local import CheckFunction, LocalConnection, Mistake, load_suite, mistakes_of, run_check
+from autograder.checks.local import CheckFunction, LocalConnection, Mistake, load_suites, mistakes_of, run_check
 from autograder.records import Part
 
 PUBLIC_SEED = 0  # students' runs draw from it, so that what was compiled before fits them
@@ -55,9 +55,7 @@ class Replays:
     ) -> None:
         self._seed = seed
         self._mistakes = mistakes_of(part.folder / "mistakes.py")
-        self._checks: dict[str, CheckFunction] = load_suite(part.folder / "test_public.py")
-        if hidden:
-            self._checks |= load_suite(part.folder / "test_hidden.py")
+        self._checks = load_suites(part.folder, hidden=hidden)
         solution = sources[part.module]
         self._right = LocalConnection(part.module, sources)
         self._wrong = {

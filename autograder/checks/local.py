@@ -138,6 +138,12 @@ def load_suite(path: Path) -> dict[str, CheckFunction]:
     return {name.removeprefix("test_"): function for name, function in found.items()}
 
 
+def load_suites(folder: Path, *, hidden: bool) -> dict[str, CheckFunction]:
+    """Import a part's public suite, and the hidden one too where asked, and return their checks by id."""
+    names = ("test_public.py", "test_hidden.py") if hidden else ("test_public.py",)
+    return {check_id: function for name in names for check_id, function in load_suite(folder / name).items()}
+
+
 def run_check(
     function: CheckFunction, check_id: str, connection: LocalConnection, seed: int, threads: int = 1
 ) -> CheckFailure | None:

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from autograder.pipeline import Summary
+    from autograder.pipeline import Progress, Summary
 
 
 def register(app: typer.Typer) -> None:
@@ -92,11 +92,9 @@ class _Meter:
         if self._status is not None:
             self._status.stop()
 
-    def show(self, progress: object) -> None:
-        from autograder.pipeline import Progress
+    def show(self, progress: "Progress") -> None:
         from autograder.report.clean import clean_line
 
-        assert isinstance(progress, Progress)  # narrows the type; the caller is ours
         name = clean_line(progress.name)
         left = f", about {progress.seconds_left:.0f} s left" if progress.seconds_left >= 1 else ""
         line = f"{progress.done} of {progress.total}: {name}{' (kept from before)' if progress.skipped else ''}{left}"

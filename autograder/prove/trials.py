@@ -6,12 +6,8 @@ Every function here takes and returns plain values, so that it can run in a proc
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autograder.records import Part
-
-if TYPE_CHECKING:
-    from autograder.checks.local import CheckFunction
 
 
 @dataclass
@@ -50,10 +46,10 @@ def try_right(
     """
     import torch
 
-    from autograder.checks.local import LocalConnection, run_check
+    from autograder.checks.local import LocalConnection, load_suites, run_check
     from autograder.checks.margins import recorded
 
-    suite = load_checks(part)
+    suite = load_suites(part.folder, hidden=True)
     connections = {label: LocalConnection(part.module, sources) for label, sources in texts.items()}
     found = RightTrials()
     for number, seed in enumerate(seeds):
@@ -97,14 +93,6 @@ def try_wrong(part: Part, sources: Mapping[str, str], seed: int) -> WrongTrials:
         found.killed[name] = [check_id for check_id, failure in failures.items() if failure is not None]
         found.named[name] = diagnose(failures, replays.lookup, exercises)
     return found
-
-
-def load_checks(part: Part) -> "dict[str, CheckFunction]":
-    """Load both suites of a part: check id -> function."""
-    from autograder.checks.local import load_suite
-
-    names = ("test_public.py", "test_hidden.py")
-    return {key: value for name in names for key, value in load_suite(part.folder / name).items()}
 
 
 def equivalents_of(part: Part, sources: Mapping[str, str]) -> dict[str, dict[str, str]]:
