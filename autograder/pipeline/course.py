@@ -1,14 +1,15 @@
 """An instructors' checkout, read once: policy, parts, and the solutions that a diagnosis replays."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from autograder.config import Config, load_config
 from autograder.errors import PartError, UsageError
+from autograder.intake import read_submission
 from autograder.parts import course_root, find_parts, load_parts, suites_sha256, template_folder
-from autograder.records import Part
+from autograder.records import Part, Submission
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class Course:
             return {}
         files = {part.module: folder / f"{part.module}.py" for part in self.parts.values()}
         return {module: path.read_text(encoding="utf-8") for module, path in files.items() if path.is_file()}
+
+    def read(self, path: Path, name: str) -> Submission:
+        """Read a submission, and call it by the name that is unique among those graded with it."""
+        return replace(read_submission(path, self.modules, self.templates), name=name)
 
     def select(self, words: str | Iterable[str] | None) -> list[Part]:
         """Return the parts that are asked for, all where none is named."""

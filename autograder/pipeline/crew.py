@@ -1,17 +1,16 @@
 """Who grades: one line in this process, or several lanes with a line each. The scores are the same."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from autograder import gradebook, scoring
 from autograder.errors import GptHwError
-from autograder.intake import read_submission
 from autograder.pipeline.course import Course, open_course
 from autograder.pipeline.lanes import Lanes, leave_interrupts_to_the_first
-from autograder.pipeline.line import Line
+from autograder.pipeline.line import Line, result_of
 from autograder.records import Outcome, SubmissionResult
 
 
@@ -79,22 +78,14 @@ class Crew:
 
     def _give_up(self, job: Job) -> dict[str, Any]:
         # The grader's own process ended each time: nothing is known about the work, and a person must look.
-        submission = replace(read_submission(job.path, self._course.modules, self._course.templates), name=job.name)
+        submission = self._course.read(job.path, job.name)
         message = "the grader's own process ended while it graded this submission"
         scores = [
             scoring.score_part(part, scoring.unanswered(part, Outcome.ERROR, message), self._course.config.weight(name))
             for name, part in self._course.parts.items()
             if name in job.parts
         ]
-        result = scoring.score_submission(
-            submission=submission,
-            parts=scores,
-            seed=self._course.config.seed,
-            sandbox=self._rung,
-            suites_sha256=self._course.suites_sha256,
-            config_sha256=self._course.config.sha256,
-        )
-        return _write(result, self._course, self._out / job.name)
+        return _write(result_of(self._course, submission, scores, self._rung), self._course, self._out / job.name)
 
     def close(self) -> None:
         """End every process."""
@@ -129,7 +120,7 @@ def _serve(pipe: Connection, root: Path, out: Path, secrets: list[Path], unsafe:
 
 def _grade(line: Line, job: Job, out: Path) -> dict[str, Any]:
     course = line.course
-    submission = replace(read_submission(job.path, course.modules, course.templates), name=job.name)
+    submission = course.read(job.path, job.name)
     result = line.grade(submission, [part for name, part in course.parts.items() if name in job.parts])
     return _write(result, course, out / job.name)
 

@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 
 from autograder import gradebook
 from autograder.errors import UsageError
-from autograder.intake import find_submissions, read_submission, unique_names
+from autograder.intake import find_submissions, unique_names
 from autograder.pipeline.course import Course
 from autograder.pipeline.crew import Crew, Job
 from autograder.records import Part, Refusal, Submission
@@ -136,7 +136,7 @@ class _Run:
         queue: list[Job] = []
         before: list[dict[str, Any] | None] = []
         for path in paths:
-            submission = replace(read_submission(path, self._course.modules, self._course.templates), name=names[path])
+            submission = self._course.read(path, names[path])
             self.entries[path.name] = replace(submission, sources={})  # the manifest needs no texts
             old = gradebook.read_result(self._summary.out / submission.name / "result.json")
             wanted = _with_earlier(self._course, self._parts, old)

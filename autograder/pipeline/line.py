@@ -79,15 +79,7 @@ class Line:
             Its result, with a flag for whatever a person should look at.
         """
         scores = [self._score(submission, part) for part in parts]
-        return scoring.score_submission(
-            submission=submission,
-            parts=scores,
-            seed=self.course.config.seed,
-            sandbox=self.rung,
-            suites_sha256=self.course.suites_sha256,
-            config_sha256=self.course.config.sha256,
-            environment=environment(),
-        )
+        return result_of(self.course, submission, scores, self.rung)
 
     def _score(self, submission: Submission, part: Part) -> PartScore:
         weight = self.course.config.weight(part.name)
@@ -166,6 +158,19 @@ class Line:
     def __exit__(self, *_: object) -> None:
         """Close."""
         self.close()
+
+
+def result_of(course: Course, submission: Submission, scores: Iterable[PartScore], rung: int) -> SubmissionResult:
+    """Put the scores of one submission together with what they were computed by."""
+    return scoring.score_submission(
+        submission=submission,
+        parts=scores,
+        seed=course.config.seed,
+        sandbox=rung,
+        suites_sha256=course.suites_sha256,
+        config_sha256=course.config.sha256,
+        environment=environment(),
+    )
 
 
 def _cache_folder() -> Path:

@@ -78,7 +78,7 @@ class ForkServer:
         Raises:
             SandboxError: It could not be shut in.
         """
-        return Worker(self._spawn(rung, limits, forbidden, None), limits)
+        return Worker(self._spawn(rung, limits, forbidden, None))
 
     def probe(self, rung: int, limits: Limits, facts: dict[str, Any]) -> dict[str, str | None]:
         """Run the self-test in a worker of that rung.
@@ -153,12 +153,10 @@ class Worker:
 
     Args:
         pieces: The process.
-        limits: What it may use.
     """
 
-    def __init__(self, pieces: WorkerProcess, limits: Limits) -> None:
+    def __init__(self, pieces: WorkerProcess) -> None:
         self._pieces = pieces
-        self._limits = limits
         self._number = 0
         self._deadline = 0.0
         self._waited_s = 0.0
