@@ -3,7 +3,6 @@
 import difflib
 import json
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from autograder.build.regions import find_regions, solution, template
 from autograder.errors import BuildError
 from autograder.parts import load_parts
 from autograder.records import Part
+from autograder.whole_file import write_whole
 
 SOLUTIONS = "solutions"
 TEMPLATE = "student_template"
@@ -80,7 +80,8 @@ def write(planned: Mapping[str, bytes], root: Path) -> list[str]:
         if path.is_file() and _same(name, path.read_bytes(), content):
             continue
         changes.append(f"{'changed' if path.exists() else 'new'} {name}")
-        _write_atomically(path, content)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
     for name in _stale(planned, root):
         path = root / name
         path.unlink()
@@ -118,17 +119,6 @@ def _read(path: Path) -> str:
         raise BuildError(f"{path}: this file is missing.", "Write it; every release contains it.") from error
     except UnicodeDecodeError as error:
         raise BuildError(f"{path}: this file is not UTF-8 text ({error}).", "Save it as UTF-8.") from error
-
-
-def _write_atomically(path: Path, content: bytes) -> None:
-    """Write beside the target and move into place, so that nobody ever reads half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_bytes(content)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _stale(planned: Mapping[str, bytes], root: Path) -> list[str]:

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from autograder.checks.diagnosis import Fingerprint, fingerprint
 from autograder.checks.failures import CheckFailure
 from autograder.checks.local import CheckFunction, LocalConnection, Mistake, load_suites, mistakes_of, run_check
 from autograder.records import Part
+from autograder.whole_file import write_whole
 
 PUBLIC_SEED = 0  # students' runs draw from it, so that what was compiled before fits them
 COMPILED = "diagnoses.json"
@@ -104,11 +104,9 @@ class Replays:
         if self._cache is None or len(self._known) == self._saved:
             return
         data = {key: {name: found.to_json() for name, found in value.items()} for key, value in self._known.items()}
-        draft = self._cache.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):
             self._cache.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_text(json.dumps(data), encoding="utf-8")
-            draft.replace(self._cache)
+            write_whole(self._cache, json.dumps(data).encode())
 
     @property
     def mistakes(self) -> Mapping[str, Mistake]:

@@ -1,8 +1,6 @@
 """``gpt-hw pack``: one zip of the part files, made so that intake reads it back, and read back to be sure."""
 
 import io
-import os
-import secrets
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +9,7 @@ from pathlib import Path
 from autograder.errors import UsageError
 from autograder.intake import read_submission
 from autograder.records import Part
+from autograder.whole_file import write_whole
 from autograder.workspace import PartStatus, Progress, status
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # what a zip can say at the earliest: the same work always gives the same zip
@@ -82,12 +81,7 @@ def _write(out: Path, data: bytes) -> None:
         raise UsageError(f"{out} is a folder, not a zip", f"name a file, for example --out {out / 'submission.zip'}")
     if out.exists() and not zipfile.is_zipfile(out):
         raise UsageError(f"{out} is there already and is not a zip", "choose another name with --out")
-    draft = out.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        try:
-            draft.write_bytes(data)
-            os.replace(draft, out)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_whole(out, data)
     except OSError as error:
         raise UsageError(f"cannot write {out} ({error.strerror})", "choose another place with --out") from None

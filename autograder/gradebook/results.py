@@ -1,9 +1,7 @@
 """result.json: everything known about one graded submission, written whole or not at all."""
 
 import json
-import os
 import re
-import secrets
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 from autograder import __version__
 from autograder.errors import UsageError
 from autograder.records import CheckResult, PartScore, SubmissionResult
+from autograder.whole_file import write_whole
 
 FORMAT_VERSION = 1
 TOOL = "gpt-hw"  # the key of the tool's own version inside "environment"
@@ -70,17 +69,9 @@ def write_atomically(path: Path, text: str) -> None:
     Raises:
         UsageError: The folder or the file cannot be written.
     """
-    draft = path.with_name(f".{secrets.token_hex(8)}.tmp")  # not the target's name: that may be as long as names get
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with draft.open("xb") as stream:
-                stream.write(text.encode("utf-8", "backslashreplace"))
-                stream.flush()
-                os.fsync(stream.fileno())
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_whole(path, text.encode("utf-8", "backslashreplace"), durable=True)
     except OSError as error:
         reason = error.strerror or str(error)
         remedy = "Free some space, make the folder writable, or choose another one with --out."

@@ -5,12 +5,13 @@ Losing it costs a student nothing, so damage to it is passed over in silence.
 
 import json
 import math
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
+
+from autograder.whole_file import write_whole
 
 MEMORY = ".gpt-hw"
 FORMAT = 1
@@ -60,11 +61,8 @@ def recall(folder: Path, name: str) -> dict[str, Any]:
 
 def remember(folder: Path, name: str, parts: Mapping[str, Any]) -> None:
     """Write a file of the memory whole or not at all; a workspace that cannot be written loses only comfort."""
+    content = json.dumps({"version": FORMAT, "parts": parts}, indent=1).encode()
     path = folder / MEMORY / name
-    new = path.with_name(f"{name}.{os.getpid()}.new")
     with suppress(OSError):
         path.parent.mkdir(exist_ok=True)
-        new.write_text(json.dumps({"version": FORMAT, "parts": parts}, indent=1), encoding="utf-8")
-        os.replace(new, path)
-    with suppress(OSError):
-        new.unlink(missing_ok=True)
+        write_whole(path, content)
