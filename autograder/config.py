@@ -28,7 +28,8 @@ class Config:
     """What grading.yml says, complete: what it leaves out has its default.
 
     ``submissions`` and ``results`` are absolute. ``weights`` holds the parts that grading.yml names;
-    ask ``weight`` for any part. ``hidden_checks`` are the fields of a hidden check that a student is shown.
+    ask ``weight`` for any part. ``bands`` maps part -> name -> the lowest and the highest result of a training check
+    that is right. ``hidden_checks`` are the fields of a hidden check that a student is shown.
     """
 
     path: Path
@@ -38,6 +39,7 @@ class Config:
     seed: int = 0
     weights: Mapping[str, float] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
+    bands: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
     hidden_checks: tuple[str, ...] = DEFAULT_HIDDEN_CHECK_FIELDS
 
     def weight(self, part_name: str) -> float:
@@ -46,9 +48,9 @@ class Config:
 
     @property
     def sha256(self) -> str:
-        """Digest of what can change a score: weights, seed and limits."""
+        """Digest of what can change a score: weights, seed, limits and bands."""
         weights = {name: weight for name, weight in self.weights.items() if weight != DEFAULT_WEIGHT}
-        content = {"weights": weights, "seed": self.seed, "limits": asdict(self.limits)}
+        content = {"weights": weights, "seed": self.seed, "limits": asdict(self.limits), "bands": self.bands}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -69,7 +71,7 @@ def load_config(path: Path, *, parts: Iterable[str] = ()) -> Config:
     path = path.absolute()
     table = read_table(path, shown=path.name, error=ConfigError)
     table.version(FORMAT)  # before the names: a newer format may have new ones
-    table.only("version", "title", "submissions", "results", "seed", "parts", "limits", "feedback")
+    table.only("version", "title", "submissions", "results", "seed", "parts", "limits", "bands", "feedback")
     submissions = path.parent / table.text("submissions", "submissions")
     results = path.parent / table.text("results", "results")
     if _is_within(results, submissions) or _is_within(path.parent, results):
@@ -83,21 +85,35 @@ def load_config(path: Path, *, parts: Iterable[str] = ()) -> Config:
         seed=table.whole("seed", 0, at_most=LARGEST_SEED),
         weights=_read_weights(table.table("parts"), frozenset(parts)),
         limits=_read_limits(table.table("limits")),
+        bands=_read_bands(table.table("bands"), frozenset(parts)),
         hidden_checks=_read_hidden_checks(table.table("feedback")),
     )
 
 
 def _read_weights(table: Table, known: frozenset[str]) -> dict[str, float]:
     weights = {}
+    for name in _part_names(table, known):
+        part = table.table(name)
+        part.only("weight")
+        weights[name] = float(part.number("weight", DEFAULT_WEIGHT, at_least=0, at_most=LARGEST_WEIGHT))
+    return weights
+
+
+def _read_bands(table: Table, known: frozenset[str]) -> dict[str, dict[str, tuple[float, float]]]:
+    bands: dict[str, dict[str, tuple[float, float]]] = {}
+    for name in _part_names(table, known):
+        part = table.table(name)
+        bands[name] = {band: part.band(band) for band in part.keys}
+    return bands
+
+
+def _part_names(table: Table, known: frozenset[str]) -> list[str]:
     for name in table.keys:
         if known and name not in known:
             raise table.slip(name, "the course has no such part", did_you_mean(str(name), known))
         if not re.fullmatch(r"part[1-9][0-9]*", str(name)):
             raise table.slip(name, "expected the name of a part", "Write it as 'part3'.")
-        part = table.table(name)
-        part.only("weight")
-        weights[name] = float(part.number("weight", DEFAULT_WEIGHT, at_least=0, at_most=LARGEST_WEIGHT))
-    return weights
+    return table.keys
 
 
 def _read_limits(table: Table) -> Limits:

@@ -19,7 +19,7 @@ FORMAT = 1
 FORBIDDEN_SETS = ("attention", "normalisation")
 LIBRARIES = ("torch", "numpy")  # what a part may import beside Python\'s own modules; torch brings numpy
 RUNGS = 3  # of a ladder of hints: the question, the idea, the line of reasoning
-CHECK_ARGUMENTS = ("points", "exercise", "hint", "timeout_s")
+CHECK_ARGUMENTS = ("points", "exercise", "hint", "timeout_s", "trains")
 TEST_PREFIX = "test_"
 
 _FOLDER = re.compile(r"(part([1-9][0-9]*))_([a-z][a-z0-9_]*)")
@@ -220,6 +220,7 @@ def _read_check(path: Path, node: ast.FunctionDef, decorator: ast.expr, hidden: 
     arguments = _read_arguments(path, node.name, decorator)
     points, exercise = arguments.get("points"), arguments.get("exercise")
     hint, timeout_s = arguments.get("hint", ""), arguments.get("timeout_s")
+    trains = arguments.get("trains", False)
     wrongs = (
         (_is_positive(points), f"points: expected a number above 0, found {points!r}"),
         (
@@ -228,6 +229,7 @@ def _read_check(path: Path, node: ast.FunctionDef, decorator: ast.expr, hidden: 
         ),
         (isinstance(hint, str), f"hint: expected a text, found {hint!r}"),
         (timeout_s is None or _is_positive(timeout_s), f"timeout_s: expected seconds above 0, found {timeout_s!r}"),
+        (isinstance(trains, bool), f"trains: expected True or False, found {trains!r}"),
     )
     for is_right, wrong in wrongs:
         if not is_right:
@@ -245,6 +247,7 @@ def _read_check(path: Path, node: ast.FunctionDef, decorator: ast.expr, hidden: 
         hidden=hidden,
         line=node.lineno,
         timeout_s=None if timeout_s is None else float(cast("float", timeout_s)),
+        trains=bool(trains),
     )
 
 

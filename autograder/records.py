@@ -35,7 +35,8 @@ class Check:
     """One graded property, as its suite declares it before anything runs.
 
     ``exercise`` is the function or class that the check is about, for example ``Head``.
-    ``timeout_s`` is None where the limits of the course hold.
+    ``timeout_s`` is None where the limits of the course hold. ``trains`` marks a check that trains a model: seconds of
+    work whose numbers say how good a model became, and not which line of it is wrong.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Check:
     hidden: bool
     line: int
     timeout_s: float | None = None
+    trains: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,15 @@ class Table:
         """Read a whole number within its bounds."""
         return int(self._number(key, default, "a whole number", (int,), None, at_least, at_most))
 
+    def band(self, key: str) -> tuple[float, float]:
+        """Read two finite numbers, the lower one first."""
+        value = self._values.get(key)
+        numbers = value if isinstance(value, list) else []
+        is_band = len(numbers) == 2 and all(type(item) in (int, float) and math.isfinite(item) for item in numbers)
+        if not is_band or numbers[0] > numbers[1]:
+            raise self._wrong(key, "two numbers such as [6.0, 6.9], the lower one first", value)
+        return float(numbers[0]), float(numbers[1])
+
     def texts(self, key: str, default: Iterable[str] = ()) -> tuple[str, ...]:
         """Read a list of texts."""
         value = self._values.get(key, list(default))

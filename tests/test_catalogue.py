@@ -144,9 +144,9 @@ def ran(monkeypatch):
 
     calls = []
 
-    def note(function, check_id, connection, *rest):
+    def note(function, check_id, connection, *rest, **named):
         calls.append((check_id, connection))
-        return run_check(function, check_id, connection, *rest)
+        return run_check(function, check_id, connection, *rest, **named)
 
     monkeypatch.setattr(catalogue, "run_check", note)
     return calls
@@ -326,3 +326,33 @@ def test_every_check_draws_its_own_numbers_and_the_same_ones_each_time(part):
     assert drawn["a"][0] == drawn["a"][1]
     assert drawn["b"][0] == drawn["b"][1]
     assert len({str(drawn["a"][0]), str(drawn["b"][0]), str(drawn["a"][2])}) == 3
+
+
+TRAINING = """
+
+@check(points=1, exercise="mean", trains=True)
+def test_trained(student, rng, bands):
+    \"\"\"It learns.\"\"\"
+    low, high = bands["mean"]
+    expect(low <= float(tensor(student.mean(torch.ones(4, 2)), shape=(2,))[0]) <= high, "outside the band")
+"""
+
+
+@pytest.fixture
+def training_part(part):
+    suite = part.folder / "test_hidden.py"
+    imports = "import torch\nfrom autograder.checks import expect, tensor\n"
+    suite.write_text(imports + suite.read_text() + TRAINING)
+    mistakes = part.folder / "mistakes.py"
+    text = mistakes.read_text()
+    declared = '@mistake(of="mean", trains="trained")\ndef sum_instead'
+    mistakes.write_text(text.replace('@mistake(of="mean")\ndef sum_instead', declared))
+    return load_parts(part.folder.parent)["part1"]
+
+
+def test_a_training_check_is_tried_on_the_mistakes_that_declare_it_and_names_none(training_part):
+    sources, bands = {"part1_toy": SOLUTION}, {"mean": (0.9, 1.1)}
+    replays = Replays(training_part, sources, seed=3, hidden=True, bands=bands)
+    failed = {name for name, failure in replays.failures("trained").items() if failure is not None}
+    assert failed == {"sum_instead"}  # divided_by_columns gives 2, outside too, but does not declare the check
+    assert replays.lookup("trained") == {}

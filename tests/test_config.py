@@ -22,6 +22,8 @@ parts:
   part1: {weight: 2}
   part3: {weight: 0.5}
 limits: {check_s: 2.5, memory_mib: 512, file_mib: 4, open_files: 32, output_kib: 16}
+bands:
+  part7: {block: [6, 6.9], mean: [20.0, 23.5]}
 feedback:
   hidden_checks: [title, hint]
 """
@@ -47,6 +49,7 @@ def test_config_reads_every_setting(write, tmp_path):
         seed=7,
         weights={"part1": 2.0, "part3": 0.5},
         limits=Limits(check_s=2.5, memory_mib=512, file_mib=4, open_files=32, output_kib=16),
+        bands={"part7": {"block": (6.0, 6.9), "mean": (20.0, 23.5)}},
         hidden_checks=("title", "hint"),
     )
     assert [config.weight(name) for name in ("part1", "part2", "part3")] == [2.0, 1.0, 0.5]
@@ -210,3 +213,20 @@ def test_config_and_parts_import_neither_yaml_nor_anything_heavy():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=REPOSITORY
     )
     assert printed.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("band", ["6.9", "[6.0]", "[6.9, 6.0]", "[6.0, .inf]", "[true, 2]", "[a, b]", "[1, 2, 3]"])
+def test_a_band_is_two_numbers_the_lower_one_first(write, band):
+    with pytest.raises(ConfigError, match=r"bands\.part7\.block: expected two numbers"):
+        load_config(write(f"version: 1\nbands: {{part7: {{block: {band}}}}}\n"))
+
+
+def test_a_band_of_an_unknown_part_is_refused_with_the_closest_name(write):
+    with pytest.raises(ConfigError, match=r"bands\.part77") as caught:
+        load_config(write("version: 1\nbands: {part77: {block: [1, 2]}}\n"), parts=["part7"])
+    assert "part7" in caught.value.remedy
+
+
+def test_a_moved_band_is_a_different_policy(write):
+    bands = "version: 1\nbands: {part7: {block: [1, %s]}}\n"
+    assert load_config(write(bands % 2)).sha256 != load_config(write(bands % 3)).sha256

@@ -169,6 +169,7 @@ SUITE_SLIPS = [
     (suite("test_x", "@check(points=1, exercise='')"), 1, "exercise: expected the name of a function or class"),
     (suite("test_x", "@check(points=1, exercise='f', hint=3)"), 1, "hint: expected a text, found 3"),
     (suite("test_x", "@check(points=1, exercise='f', timeout_s=0)"), 1, "timeout_s: expected seconds above 0"),
+    (suite("test_x", "@check(points=1, exercise='f', trains=1)"), 1, "trains: expected True or False"),
     (suite("test_x", body="pass"), 2, "test_x has no docstring"),
     (suite("test_x", body='"""  """'), 2, "test_x has no docstring"),
     (suite("rows_sum"), 2, "rows_sum is a check but pytest will not run it"),

@@ -489,3 +489,24 @@ def test_pytest_is_told_to_look_nowhere_else():
         assert needed in options
     assert Path(os.devnull).exists()
     assert UNSAFE == 3
+
+
+# -- training ------------------------------------------------------------------------------------------------------
+
+BANDED = """
+@check(points=1, exercise="f", trains=True)
+def test_banded(student, rng, bands):
+    \"\"\"The result lies in its band.\"\"\"
+    low, high = bands["f"]
+    expect(low <= number(student.f(1)) <= high, "outside")
+"""
+
+
+@pytest.mark.parametrize(("bands", "outcome"), [({"f": (1, 3)}, "passed"), ({"f": (3, 4)}, "failed"), ({}, "error")])
+def test_a_training_check_is_judged_by_its_band_and_is_our_error_without_one(course, bands, outcome):
+    part = course(BANDED)
+    assert part.checks[0].trains
+    sources = {"part1_toy": OWN}
+    results = run_part(part, sources, Here, seed=3, limits=LIMITS, catalogue=NoCatalogue(), bands=bands)
+    assert [result.outcome.value for result in results] == [outcome]
+    assert bands or "grading.yml has no band part1.f" in results[0].message

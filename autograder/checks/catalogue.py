@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from autograder import __version__
+from autograder.checks.bands import Band
 from autograder.checks.diagnosis import Fingerprint, fingerprint
 from autograder.checks.failures import CheckFailure
 from autograder.checks.local import CheckFunction, LocalConnection, Mistake, load_suites, mistakes_of, run_check
@@ -47,13 +48,23 @@ class Replays:
         sources: Module -> text of our solutions.
         seed: The one that the students' runs draw from.
         hidden: Replay the hidden suite's checks too.
+        bands: Of the part's training checks.
         cache: A folder that remembers what was replayed, for the same texts, seed and versions.
     """
 
     def __init__(
-        self, part: Part, sources: Mapping[str, str], seed: int, *, hidden: bool, cache: Path | None = None
+        self,
+        part: Part,
+        sources: Mapping[str, str],
+        seed: int,
+        *,
+        hidden: bool,
+        bands: Mapping[str, Band] | None = None,
+        cache: Path | None = None,
     ) -> None:
         self._seed = seed
+        self._bands = bands or {}
+        self._trains = {check.id for check in part.checks if check.trains}
         self._mistakes = mistakes_of(part.folder / "mistakes.py")
         self._checks = load_suites(part.folder, hidden=hidden)
         solution = sources[part.module]
@@ -69,7 +80,9 @@ class Replays:
         self._saved = len(self._known)
 
     def lookup(self, check_id: str) -> Mapping[str, Fingerprint]:
-        """Return how each mistake fails that check."""
+        """Return how each mistake fails that check; nothing for a training check, whose numbers fit no single line."""
+        if check_id in self._trains:
+            return {}
         if check_id not in self._known:
             self._known[check_id] = {
                 name: found
@@ -79,13 +92,22 @@ class Replays:
         return self._known[check_id]
 
     def failures(self, check_id: str) -> Mapping[str, CheckFailure | None]:
-        """Return what became of each mistake in that check; None where it passed or cannot show."""
+        """Return what became of each mistake in that check; None where it passed or cannot show.
+
+        A training check takes seconds, so it is tried on the mistakes alone that declare it.
+        """
         if check_id not in self._failures:
             function = self._checks[check_id]
-            touched = self._touched(function, check_id)
+            if check_id in self._trains:
+                shows = {name for name, mistake in self._mistakes.items() if check_id in mistake.trains}
+            else:
+                touched = self._touched(function, check_id)
+                shows = {name for name, mistake in self._mistakes.items() if mistake.of in touched}
             self._failures[check_id] = {
-                name: run_check(function, check_id, self._wrong[name], self._seed) if mistake.of in touched else None
-                for name, mistake in self._mistakes.items()
+                name: run_check(function, check_id, self._wrong[name], self._seed, bands=self._bands)
+                if name in shows
+                else None
+                for name in self._mistakes
             }
         return self._failures[check_id]
 

@@ -8,7 +8,7 @@ R = TypeVar("R")
 
 
 def check(
-    *, points: float, exercise: str, hint: str = "", timeout_s: float | None = None
+    *, points: float, exercise: str, hint: str = "", timeout_s: float | None = None, trains: bool = False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a check; the values are read from the suite's text before anything runs, so they are literals.
 
@@ -17,6 +17,7 @@ def check(
         exercise: The function or class that the check is about.
         hint: A question for the student who fails it.
         timeout_s: Seconds that this check may take, where the course's limit does not fit.
+        trains: The check trains a model. Its numbers then fit no single mistake, so none is replayed through it.
     """
 
     def declare(function: Callable[P, R]) -> Callable[P, R]:
@@ -25,11 +26,12 @@ def check(
     return declare
 
 
-def mistake(*, of: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def mistake(*, of: str, trains: str | tuple[str, ...] = ()) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a wrong solution; its docstring is the sentence that a student is told.
 
     Args:
         of: What it replaces in the solution: ``attention`` or ``Head.forward``.
+        trains: The training checks that it must lose; it need not be named where no other check sees it.
     """
 
     def declare(function: Callable[P, R]) -> Callable[P, R]:

@@ -14,12 +14,14 @@ Authors use it directly::
 
 import ast
 import importlib.util
+import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder.checks.bands import Band, Bands
 from autograder.checks.draws import Rng
 from autograder.checks.failures import CheckFailure, restart_steps
 from autograder.checks.student import Student
@@ -27,7 +29,7 @@ from autograder.errors import PartError
 from autograder.wire import Array
 from autograder.worker import Session
 
-CheckFunction = Callable[[Student, Rng], None]
+CheckFunction = Callable[..., None]  # of student and rng, and of bands where it trains
 
 
 class LocalConnection:
@@ -96,12 +98,14 @@ class Mistake:
         of: What it replaces: ``attention`` or ``Head.forward``.
         told: The sentence for the student.
         text: Imports and the wrong function, ready to stand below the solution.
+        trains: The training checks that it must lose.
     """
 
     name: str
     of: str
     told: str
     text: str
+    trains: tuple[str, ...] = ()
 
     def applied_to(self, solution: str) -> str:
         """Return the solution with this mistake in it."""
@@ -145,13 +149,20 @@ def load_suites(folder: Path, *, hidden: bool) -> dict[str, CheckFunction]:
 
 
 def run_check(
-    function: CheckFunction, check_id: str, connection: LocalConnection, seed: int, threads: int = 1
+    function: CheckFunction,
+    check_id: str,
+    connection: LocalConnection,
+    seed: int,
+    threads: int = 1,
+    bands: Mapping[str, Band] | None = None,
 ) -> CheckFailure | None:
     """Run one check; None where it passes."""
+    takes_bands = "bands" in inspect.signature(function).parameters
+    extra = {"bands": Bands(bands or {}, "the part")} if takes_bands else {}
     restart_steps()
     connection.begin(seed, threads)
     try:
-        function(Student(connection), Rng(seed, check_id))
+        function(Student(connection), Rng(seed, check_id), **extra)
     except CheckFailure as failure:
         return failure
     except AssertionError as failure:  # a suite's own assert, as in ``suite.run``
@@ -188,18 +199,19 @@ def mistakes_of(path: Path) -> dict[str, Mistake]:
     found = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.decorator_list:
-            of, told = _declared(node), ast.get_docstring(node)
-            if of is None or not told:
+            declared, told = _declared(node), ast.get_docstring(node)
+            of, trains = declared.get("of"), declared.get("trains", ())
+            if not isinstance(of, str) or not told:
                 raise PartError(f"{path}:{node.lineno}: {node.name} needs @mistake(of=...) and a docstring")
             bare = ast.FunctionDef(**{**vars(node), "decorator_list": []})
-            found[node.name] = Mistake(node.name, of, " ".join(told.split()), f"{head}\n\n\n{ast.unparse(bare)}")
+            text = f"{head}\n\n\n{ast.unparse(bare)}"
+            checks = (trains,) if isinstance(trains, str) else tuple(trains)
+            found[node.name] = Mistake(node.name, of, " ".join(told.split()), text, checks)
     return found
 
 
-def _declared(node: ast.FunctionDef) -> str | None:
+def _declared(node: ast.FunctionDef) -> dict[str, Any]:
     for decorator in node.decorator_list:
         if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") in ("mistake", "equivalent"):
-            for keyword in decorator.keywords:
-                if keyword.arg == "of" and isinstance(keyword.value, ast.Constant):
-                    return str(keyword.value.value)
-    return None
+            return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in decorator.keywords}
+    return {}

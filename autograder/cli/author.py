@@ -44,6 +44,7 @@ def prove(
     parts: Annotated[str | None, typer.Option(help="Only these parts, such as 3,5.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="On how many seeds both right solutions are run.")] = 50,
     runs: Annotated[int, typer.Option(min=1, help="How often every check is run on right work in all.")] = 200,
+    training_seeds: Annotated[int, typer.Option(min=0, help="On how many seeds the checks that train are run.")] = 2,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all cores where not named.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
@@ -51,10 +52,10 @@ def prove(
     from rich.console import Console
 
     from autograder.cli.proof import print_proof, proof_json
-    from autograder.gradebook import write_atomically
     from autograder.pipeline import open_course
     from autograder.prove import prove as try_all
     from autograder.prove.table import kill_table
+    from autograder.whole_file import write_whole
 
     course = open_course(Path.cwd())
     console = Console(highlight=False)
@@ -64,11 +65,12 @@ def prove(
             course.select(parts),
             seeds=seeds,
             runs=runs,
+            training_seeds=training_seeds,
             jobs=jobs,
             on_progress=lambda done, total: status.update(f"{done} of {total} groups of trials"),
         )
     if parts is None:
-        write_atomically(course.root / "docs" / "kill-table.md", kill_table(proof))
+        write_whole(course.root / "docs" / "kill-table.md", kill_table(proof).encode())
     if json:
         typer.echo(proof_json(proof))
     else:

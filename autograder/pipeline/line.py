@@ -124,6 +124,7 @@ class Line:
             seed=self.course.config.seed,
             limits=limits,
             catalogue=catalogue,
+            bands=self.course.config.bands.get(part.name),
         )
 
     def _catalogue(self, part: Part) -> "Catalogue":

@@ -6,8 +6,12 @@ Every function here takes and returns plain values, so that it can run in a proc
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.records import Part
+
+if TYPE_CHECKING:
+    from autograder.checks.bands import Band
 
 
 @dataclass
@@ -34,14 +38,19 @@ class WrongTrials:
 
 
 def try_right(
-    part: Part, texts: Mapping[str, Mapping[str, str]], seeds: Iterable[int], threads: Sequence[int] = (1, 1, 1, 1, 2)
+    part: Part,
+    texts: Mapping[str, Mapping[str, str]],
+    seeds: Iterable[int],
+    bands: "Mapping[str, Band]",
+    threads: Sequence[int] = (1, 1, 1, 1, 2),
 ) -> RightTrials:
     """Run every check of a part on right texts.
 
     Args:
-        part: With its suites.
+        part: With its suites, and the checks that are to be run.
         texts: Label -> sources (module -> text).
         seeds: Each is run once, with the next number of threads.
+        bands: Of the part's training checks.
         threads: Of torch; a fifth of the runs has two, which cost several times as much on a busy machine.
     """
     import torch
@@ -49,14 +58,15 @@ def try_right(
     from autograder.checks.local import LocalConnection, load_suites, run_check
     from autograder.checks.margins import recorded
 
-    suite = load_suites(part.folder, hidden=True)
+    chosen = {check.id for check in part.checks}
+    suite = {name: check for name, check in load_suites(part.folder, hidden=True).items() if name in chosen}
     connections = {label: LocalConnection(part.module, sources) for label, sources in texts.items()}
     found = RightTrials()
     for number, seed in enumerate(seeds):
         for label, connection in connections.items():
             for check_id, function in suite.items():
                 with recorded() as shares:
-                    failure = run_check(function, check_id, connection, seed, threads[number % len(threads)])
+                    failure = run_check(function, check_id, connection, seed, threads[number % len(threads)], bands)
                 found.runs += 1
                 if failure is not None:
                     found.failures.setdefault((label, check_id), []).append(f"seed {seed}: {failure.message}")
@@ -66,19 +76,20 @@ def try_right(
     return found
 
 
-def try_wrong(part: Part, sources: Mapping[str, str], seed: int) -> WrongTrials:
+def try_wrong(part: Part, sources: Mapping[str, str], seed: int, bands: "Mapping[str, Band]") -> WrongTrials:
     """Run every mistake of a part through every check, and name what comes.
 
     Args:
         part: With its suites and mistakes.
         sources: Of our solutions.
         seed: All inputs are drawn from it.
+        bands: Of the part's training checks.
     """
     from autograder.checks.catalogue import Replays
     from autograder.checks.diagnosis import diagnose
     from autograder.checks.margins import recorded
 
-    replays = Replays(part, sources, seed, hidden=True)
+    replays = Replays(part, sources, seed, hidden=True, bands=bands)
     found = WrongTrials(seed)
     outcomes = {}
     for check in part.checks:

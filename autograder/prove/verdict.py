@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 
 from autograder.pipeline import Course
@@ -21,6 +21,7 @@ from autograder.records import Part
 RIGHT_RUNS = 200  # of every check on right work, over texts, seeds and threads
 MISTAKE_SEEDS = 2
 EQUIVALENT_SEEDS = 2
+TRAINING_SEEDS = 2  # each trains for half a minute; more are asked for when bands are calibrated
 LEAST_MISTAKES = 25
 LEAST_NAMED = 0.95
 _CHUNK = 25  # seeds in one task of the pool
@@ -67,6 +68,11 @@ class PartProof:
                 found.append(mistake)
         return found
 
+    def _only_trained_away(self, mistake: str) -> bool:
+        # Training shows that something is wrong and not what: such a mistake cannot be named.
+        training = {check.id for check in self.part.checks if check.trains}
+        return set(self.killers(mistake)) <= training
+
     def naming(self) -> tuple[list[str], list[str]]:
         """Mistakes that are never named on some seed, and those that are named as another."""
         silent, confused = [], []
@@ -74,7 +80,7 @@ class PartProof:
             names = [set(trial.named[mistake].values()) for trial in self.wrong]
             if any(name - {mistake} for name in names):
                 confused.append(mistake)
-            elif not all(names):
+            elif not all(names) and not self._only_trained_away(mistake):
                 silent.append(mistake)
         return silent, confused
 
@@ -100,6 +106,7 @@ def prove(
     *,
     seeds: int = 50,
     runs: int = RIGHT_RUNS,
+    training_seeds: int = TRAINING_SEEDS,
     jobs: int | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Proof:
@@ -110,16 +117,16 @@ def prove(
         parts: Which parts.
         seeds: On how many seeds both solutions are run.
         runs: How often every check is run on right work in all; the solution fills up what is missing.
+        training_seeds: On how many seeds the checks that train are run on both solutions.
         jobs: Processes beside this one.
         on_progress: Told how many tasks of how many are done.
     """
-    sources = dict(course.sources)
-    second = second_solutions(course.root, sources)
+    second = second_solutions(course.root, course.sources)
     proofs = {part.name: PartProof(part) for part in parts}
     # Two threads that wait for each other by spinning cost a busy machine minutes; asleep they cost nothing.
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
     with ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
-        tasks = _submit(pool, parts, sources, second, (seeds, runs), proofs)
+        tasks = _submit(pool, course, second, (seeds, runs, training_seeds), proofs)
         wall = try_through_the_wall(course, parts, second)  # in this process, while the pool works
         for done, (task, keep) in enumerate(tasks, start=1):
             keep(task.result())
@@ -134,32 +141,36 @@ Task = tuple["Future[RightTrials] | Future[WrongTrials]", Callable[..., None]]
 
 def _submit(
     pool: ProcessPoolExecutor,
-    parts: Sequence[Part],
-    sources: Mapping[str, str],
+    course: Course,
     second: Mapping[str, str],
-    counts: tuple[int, int],
+    counts: tuple[int, int, int],
     proofs: Mapping[str, PartProof],
 ) -> list[Task]:
-    seeds, runs = counts
+    seeds, runs, training_seeds = counts
+    sources = dict(course.sources)
     tasks: list[Task] = []
-    for part in parts:
-        proof = proofs[part.name]
+    for name, proof in proofs.items():
+        part = proof.part
+        bands = course.config.bands.get(name, {})
+        exact = replace(part, checks=tuple(check for check in part.checks if not check.trains))
+        training = replace(part, checks=tuple(check for check in part.checks if check.trains))
         # The longest first, so that no process is left with one at the end.
         for seed in range(MISTAKE_SEEDS):
-            tasks.append((pool.submit(try_wrong, part, sources, seed), proof.wrong.append))
+            tasks.append((pool.submit(try_wrong, part, sources, seed, bands), proof.wrong.append))
         equivalents = equivalents_of(part, sources)
         proof.equivalents = len(equivalents)
         other = {"second solution": dict(second)} if second[part.module] != sources[part.module] else {}
         done = len(equivalents) * EQUIVALENT_SEEDS + len(other) * seeds
         trials = [
-            ({"solution": dict(sources)}, max(seeds, runs - done)),
-            (other, seeds),
-            (equivalents, EQUIVALENT_SEEDS),
+            (training, {"solution": sources, **other}, training_seeds, 1),
+            (exact, {"solution": sources}, max(seeds, runs - done), _CHUNK),
+            (exact, other, seeds, _CHUNK),
+            (exact, equivalents, EQUIVALENT_SEEDS, _CHUNK),
         ]
-        for texts, count in trials:
-            for first in range(0, count if texts else 0, _CHUNK):
-                chunk = range(first, min(first + _CHUNK, count))
-                tasks.append((pool.submit(try_right, part, texts, chunk), _keep_right(proof)))
+        for some, texts, count, size in trials:
+            for first in range(0, count if texts and some.checks else 0, size):
+                chunk = range(first, min(first + size, count))
+                tasks.append((pool.submit(try_right, some, texts, chunk, bands), _keep_right(proof)))
     return tasks
 
 

@@ -1,4 +1,4 @@
-"""Pytest runs the suites in this process; a small plugin gives them ``student`` and ``rng`` and keeps the results."""
+"""Pytest runs the suites in this process; a small plugin gives them their arguments and keeps the results."""
 
 import contextlib
 import io
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from autograder.checks import CheckFailure, Rng, Student
+from autograder.checks.bands import Band, Bands
 from autograder.checks.catalogue import Catalogue
 from autograder.checks.diagnosis import diagnose
 from autograder.checks.failures import restart_steps
@@ -35,6 +36,7 @@ def run_part(
     seed: int,
     limits: Limits,
     catalogue: Catalogue,
+    bands: Mapping[str, Band] | None = None,
     extra_options: tuple[str, ...] = (),
 ) -> list[CheckResult]:
     """Run every declared check of a part against one submission.
@@ -46,6 +48,7 @@ def run_part(
         seed: All inputs are drawn from it.
         limits: Of the course.
         catalogue: Names mistakes.
+        bands: Of this part's training checks.
         extra_options: For pytest, where a person watches (``--pdb``).
 
     Returns:
@@ -57,7 +60,7 @@ def run_part(
     # Only what this part may import crosses the wall with it.
     visible = {name: text for name, text in sources.items() if name == part.module or name in part.needs}
     connection = PartConnection(open_worker, part.module, visible, limits)
-    plugin = _Plugin(part, connection, seed)
+    plugin = _Plugin(part, connection, seed, Bands(bands or {}, part.name))
     files = {_suite(check) for check in part.checks}
     arguments = [*_OPTIONS, *extra_options, *(str(part.folder / name) for name in sorted(files, reverse=True))]
     try:
@@ -107,10 +110,11 @@ def _named(plugin: "_Plugin", catalogue: Catalogue) -> list[CheckResult]:
 
 
 class _Plugin:
-    def __init__(self, part: Part, connection: PartConnection, seed: int) -> None:
+    def __init__(self, part: Part, connection: PartConnection, seed: int, bands: Bands) -> None:
         self._checks = {check.id: check for check in part.checks}
         self._connection = connection
         self._seed = seed
+        self._bands = bands
         self._started = 0.0
         self.results: list[CheckResult] = []
         self.failures: dict[str, CheckFailure | None] = {}
@@ -127,6 +131,11 @@ class _Plugin:
     def rng(self, request: pytest.FixtureRequest) -> Rng:
         """The inputs of this check."""
         return Rng(self._seed, self._check(request.node.name).id)
+
+    @pytest.fixture
+    def bands(self) -> Bands:
+        """The bands of this part's training checks."""
+        return self._bands
 
     @property
     def exercises(self) -> dict[str, str]:
