@@ -2,6 +2,8 @@
 
 import ast
 import json
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
 
@@ -11,7 +13,8 @@ import pytest
 
 from autograder.build import check, find_regions, plan, solution, template, to_notebook, write
 from autograder.errors import BuildError
-from autograder.records import Part
+from autograder.intake.notebook import read_notebook
+from autograder.records import Check, Part
 
 PART_FILE = '''\
 # %% [markdown]
@@ -397,9 +400,11 @@ def test_notebook_is_valid_and_the_same_each_time(part: Part) -> None:
 
 
 def test_notebook_cells_keep_their_ids_when_one_is_put_before_them(part: Part) -> None:
+    part = checked(part, "double", "Counter")
     before = [cell["id"] for cell in json.loads(made_notebook(part))["cells"]]
     after = [cell["id"] for cell in json.loads(made_notebook(part, "# %%\nimport math\n\n" + PART_FILE))["cells"]]
-    assert after[1:] == before
+    assert set(before) < set(after)
+    assert len(after) == len(before) + 1
 
 
 def test_notebook_cells_with_a_region_are_solution_cells_named_after_it(part: Part) -> None:
@@ -419,6 +424,53 @@ def test_notebook_holds_the_code_of_the_template_and_activates_its_own_cells(par
     assert notebook.cells[-1].source == "assert double(2) == 4"
     back = jupytext.writes(notebook, fmt="py:percent")
     assert ast.dump(ast.parse(back)) == ast.dump(ast.parse(template(PART_FILE, part)))
+
+
+def checked(part: Part, *exercises: str, hidden: tuple[str, ...] = ()) -> Part:
+    """Give the part a check of each exercise."""
+    wanted = [(name, False) for name in exercises] + [(name, True) for name in hidden]
+    checks = [Check(f"c{n}", "Title.", 1, name, "", is_hidden, n) for n, (name, is_hidden) in enumerate(wanted)]
+    return replace(part, checks=tuple(checks))
+
+
+def test_notebook_has_a_check_cell_after_each_exercise_and_one_for_the_part(part: Part) -> None:
+    text = made_notebook(checked(part, "double", "Counter.advance", "Counter"))
+    cells = json.loads(text)["cells"]
+    told = [cell["metadata"].get("gpt_hw") for cell in cells]
+    assert [each for each in told if each] == [
+        {"role": "setup", "part": "part1"},
+        {"role": "check", "part": "part1", "exercises": ["double"]},
+        {"role": "check", "part": "part1", "exercises": ["Counter"]},
+        {"role": "check", "part": "part1", "exercises": []},
+    ]
+    first_code = next(index for index, cell in enumerate(cells) if cell["cell_type"] == "code")
+    assert told[first_code] == {"role": "setup", "part": "part1"}
+    for before, cell in pairwise(cells):
+        if cell["metadata"].get("gpt_hw", {}).get("exercises"):
+            assert before["metadata"]["nbgrader"]["grade_id"] == cell["metadata"]["gpt_hw"]["exercises"][0]
+    for cell in cells:
+        if "gpt_hw" in cell["metadata"]:
+            ast.parse("".join(cell["source"]))
+            assert cell["metadata"]["tags"] == ["active-ipynb"]
+            assert "nbgrader" not in cell["metadata"]
+    assert "".join(cells[-1]["source"]).endswith('\n    check("part1")')
+    nbformat.validate(nbformat.reads(text, as_version=4))
+    assert text == made_notebook(checked(part, "double", "Counter.advance", "Counter"))
+
+
+def test_notebook_checks_nothing_that_has_hidden_checks_alone(part: Part) -> None:
+    assert "gpt_hw" not in made_notebook(checked(part, hidden=("double",)))
+    cells = json.loads(made_notebook(checked(part, "double", hidden=("Counter",))))["cells"]
+    told = [
+        cell["metadata"]["gpt_hw"]["exercises"] for cell in cells if "exercises" in cell["metadata"].get("gpt_hw", {})
+    ]
+    assert told == [["double"], []]
+
+
+def test_notebook_becomes_the_template_when_it_is_handed_in(part: Part) -> None:
+    data = made_notebook(checked(part, "double", "Counter")).encode()
+    handed_in, _ = read_notebook(data, "part1_twice.ipynb")
+    assert ast.dump(ast.parse(handed_in)) == ast.dump(ast.parse(template(PART_FILE, part)))
 
 
 def test_notebook_with_an_exercise_in_two_cells_is_refused(part: Part) -> None:

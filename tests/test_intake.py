@@ -14,6 +14,7 @@ import tracemalloc
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -581,6 +582,56 @@ def test_check_cells_are_left_out_and_solution_cells_kept(tmp_path: Path) -> Non
     submission = read_book(tmp_path, data)
     assert code_lines(submission.sources["part3_attention"]) == ["solution = 1", "by_hand = 2", "given = 3"]
     assert submission.warnings == ()
+
+
+CHECK_CELL = 'from autograder.notebook import check\n\ncheck("part3", "attention")'
+
+
+@pytest.mark.parametrize(
+    ("cells", "left"),
+    [
+        ([CHECK_CELL], []),
+        (["import autograder.notebook"], []),
+        (["import autograder.notebook as nb", "nb.check('part3', must_pass=True)"], []),
+        (["from autograder.notebook import check as look", "x = 1\nlook()"], ["x = 1", "pass"]),
+        (["check('part3')"], []),  # the cell with the import is gone
+        ([CHECK_CELL + "\nx = 1"], ["pass", "pass", "x = 1"]),
+        ([f'if __name__ == "__main__":\n{indent(CHECK_CELL, "    ")}'], []),
+        (
+            ["if __name__ == '__main__':\n    check('part3')\n    print(1)"],
+            [
+                "if __name__ == '__main__':",
+                "    check('part3')",
+                "    print(1)",
+            ],
+        ),
+        (["check('é'); x = 'é'; check(\n'part3'\n); y = 2"], ["pass; x = 'é'; pass; y = 2"]),
+        (["%%time\n" + CHECK_CELL], []),
+        (["def check(x):\n    return x", "y = check(1)"], ["def check(x):", "    return x", "y = check(1)"]),
+        (["from mine import check", "check(1)"], ["from mine import check", "check(1)"]),
+        (["check(", "x = 1"], ["check(", "x = 1"]),
+        (["if " + "-" * 3000 + "1: check()"], ["if " + "-" * 3000 + "1: check()"]),
+        (["if x" + "[0]" * 3000 + ": check()"], ["if x" + "[0]" * 3000 + ": check()"]),
+        (["def f():\n    check('part3')"], ["def f():", "    check('part3')"]),
+    ],
+)
+def test_check_calls_are_left_out_with_or_without_their_tag(tmp_path: Path, cells: list[str], left: list[str]) -> None:
+    made = {"tags": ["active-ipynb"], "gpt_hw": {"role": "check"}}
+    for name, metadata in (("tagged", made), ("plain", {})):
+        (tmp_path / name).mkdir()
+        submission = read_book(tmp_path / name, book(*(cell(source, **metadata) for source in cells)))
+        assert code_lines(submission.sources["part3_attention"]) == left
+
+
+def test_a_check_call_leaves_the_lines_where_they_were(tmp_path: Path) -> None:
+    submission = read_book(tmp_path, book(cell("check(\n  'part3'\n)\nx = 1")))
+    assert submission.sources["part3_attention"].split("\n") == ["# %%", "pass", "", "", "x = 1", ""]
+
+
+def test_a_check_cell_that_is_locked_for_nbgrader_is_left_out_whole(tmp_path: Path) -> None:
+    locked = {"grade": True, "solution": False, "grade_id": "check-attention"}
+    data = book(cell(CHECK_CELL + "\nx = 1", gpt_hw={"role": "check"}, nbgrader=locked), cell("y = 2"))
+    assert code_lines(read_book(tmp_path, data).sources["part3_attention"]) == ["y = 2"]
 
 
 def test_a_copied_cell_is_warned_of(tmp_path: Path) -> None:

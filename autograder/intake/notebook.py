@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from autograder.intake.check_calls import CheckCalls
 from autograder.intake.magics import plain_python
 from autograder.intake.names import shown
 from autograder.intake.text import SOURCE_LIMIT, Unreadable, check_size, settle, undecodable
@@ -41,6 +42,7 @@ def read_notebook(data: bytes, name: str) -> tuple[str, list[str]]:
     size = 0
     seen: set[str] = set()
     language = _language(notebook)
+    check_calls = CheckCalls()
     for number, cell in enumerate(_cells(notebook, name), start=1):
         metadata = _dict(cell.get("metadata"))
         nbgrader = _dict(metadata.get("nbgrader"))
@@ -60,9 +62,16 @@ def read_notebook(data: bytes, name: str) -> tuple[str, list[str]]:
         text, dropped = plain_python(source)
         if dropped:
             warnings.append(f"{name}: cell {number} begins with {shown(dropped)} and was left out")
-        else:
-            blocks.append(CELL_MARK + text.rstrip("\n") + "\n")
+            continue
+        own = check_calls.take_out(text)
+        if own or not text:
+            blocks.append(as_block(own))
     return settle("\n".join(blocks), name), warnings
+
+
+def as_block(text: str) -> str:
+    """Give the lines of a module that a code cell becomes; an empty line goes between two of them."""
+    return CELL_MARK + text.rstrip("\n") + "\n"
 
 
 def _parse(data: bytes, name: str) -> Json:
@@ -106,10 +115,13 @@ def _cells(notebook: Json, name: str) -> Iterator[Json]:
 
 
 def _is_not_the_students(metadata: Json, nbgrader: Json) -> bool:
-    """Tell whether a cell holds checks: they come from the suite, whatever became of them in the notebook."""
+    """Tell whether a cell holds checks: they come from the suite, whatever became of them in the notebook.
+
+    A check cell that the build made is not left out whole: code that a student wrote into it is the student's.
+    """
     locked = nbgrader.get("grade") is True and nbgrader.get("solution") is False
     tags = metadata.get("tags")
-    return locked or (isinstance(tags, list) and "active-ipynb" in tags)
+    return locked or (isinstance(tags, list) and "active-ipynb" in tags and "gpt_hw" not in metadata)
 
 
 def _source(cell: Json, name: str, number: int) -> str:

@@ -1,0 +1,74 @@
+"""On your own engine: 200 steps without the mask, judged as it was trained and honestly."""
+
+import math
+from typing import Any
+
+from autograder.labs.bench import Bench
+from autograder.labs.experiments import _engine as own
+from autograder.labs.experiments import _grounds as on
+from autograder.labs.experiments._grounds import Ground
+from autograder.labs.experiments._leaks import findings_of, table_of
+from autograder.labs.report import Plot, Report, Series
+
+PARTS = ("part9",)
+
+EVERY = 20  # steps between two looks at what is held out
+LOOKED_AT = 32  # held-out windows: an honest look runs the model once for every position
+
+
+def opened(bench: Bench, masked: bool, seed: int, **ground: Any) -> dict[str, Any]:
+    """Train with or without the mask, and judge it both ways while it learns."""
+    here = Ground(**ground)
+    data = on.open_ground(bench, here)
+    engine = own.Engine(bench, own.Shape(masked=masked), data.vocab_size, here.context, seed)
+    x, y = (ids[:LOOKED_AT] for ids in own.windows(data, here.context))
+    followed: dict[str, list[float]] = {"step": [], "same": [], "honest": []}
+
+    def after(step: int, seconds: float) -> None:
+        if step == 1 or step % EVERY == 0:
+            for key, value in zip(followed, (step, engine.nats(x, y), engine.honest_nats(x, y)), strict=True):
+                followed[key].append(value)
+
+    losses, _ = own.train(bench, engine, here, seed, after)
+    return {
+        "losses": losses,
+        "train": sum(losses[-EVERY:]) / len(losses[-EVERY:]),
+        "same": engine.nats(x, y),
+        "honest": engine.honest_nats(x, y),
+        "followed": followed,
+    }
+
+
+def run(bench: Bench) -> Report:
+    """Train with and without the mask on every ground."""
+    chosen = own.grounds(bench, steps=200)  # as many as the exercise says
+    plan = [{"masked": masked, **ground.settings()} for ground in chosen for masked in (True, False)]
+    found = bench.measure(opened, plan)
+    findings, rows, plots = [], [], []
+    for i, ground in enumerate(chosen):
+        masked, bare = found[2 * i : 2 * i + 2]
+        data = on.open_ground(bench, ground)
+        floor = None if data.floor is None else math.log(data.floor)
+        uniform = math.log(data.vocab_size)
+        findings += findings_of(ground.on, masked, bare, uniform, floor)
+        rows += [(f"{ground.on}, {word}", one) for word, one in (("with the mask", masked), ("without", bare))]
+        steps = bare["followed"]["step"]
+        series = (
+            Series("no mask: training loss", steps, [bare["losses"][step - 1] for step in steps]),
+            Series("no mask: held out, same way", steps, bare["followed"]["same"]),
+            Series("no mask: held out, honest", steps, bare["followed"]["honest"]),
+            Series("mask: held out, honest", steps, masked["followed"]["honest"]),
+        )
+        levels = {f"guessing evenly, {uniform:.2f}": uniform}
+        plots.append(Plot(f"Falling, and worth nothing: {ground.on}", "step", "nats", series, levels=levels))
+    return Report(
+        findings=tuple(findings),
+        grids=(table_of(rows),),
+        plots=tuple(plots),
+        notes=(
+            *on.notes_on(chosen),
+            "The mask is left out between two of your operations: scores, then softmax_rows, without causal_mask. "
+            "Your graph does not mind, and derives the gradients of a model that copies the answer.",
+        ),
+        data=own.data_line(chosen),
+    )
