@@ -3,9 +3,11 @@
 One grade run of a small course serves many tests; each rerun works on a copy of its results.
 """
 
+import contextlib
 import csv
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -435,7 +437,7 @@ def test_grade_writes_gradebook_results_feedback_and_manifest(course: Path, grad
     assert rows["ada"]["total"] == rows["ada"]["max"]
     assert 0 < float(rows["bob"]["part1"]) < float(rows["ada"]["part1"])
     assert (rows["bob"]["part2"], rows["cyd"]["part1"]) == ("0", "0")
-    assert "part2 missing" in rows["cyd"]["flag"]
+    assert rows["cyd"]["flag"].endswith("missing: part2")
     for name in rows:
         result = json.loads((out / name / "result.json").read_text())
         assert result["submission"] == name
@@ -461,7 +463,7 @@ def test_a_rerun_grades_a_file_that_changed_and_says_what_moved(again: Path) -> 
     rows = gradebook(again / "results")
     assert "1 graded, 2 kept from before" in done.out
     assert "scores that moved since the last run" in done.out
-    assert re.search(rf"^  bob: part1: [\d.]+ -> {rows['ada']['part1']}$", done.out, re.MULTILINE)
+    assert re.search(rf"^  bob +part1: [\d.]+ -> {rows['ada']['part1']} +\+[\d.]+ *$", done.out, re.MULTILINE)
     assert rows["bob"]["part1"] == rows["ada"]["part1"]
 
 
@@ -472,8 +474,17 @@ def test_a_rerun_grades_all_again_where_a_suite_or_the_policy_changed(again: Pat
     assert (done.json["graded"], done.json["moved"]) == (3, {})
     before = gradebook(again / "results")["ada"]
     (again / "grading.yml").write_text(CONFIG + "parts: {part2: {weight: 2}}\n")
-    done = run("grade", *ONE_LANE, "--json", cwd=again)
-    assert done.json["graded"] == 3
+    done = run("grade", *ONE_LANE, cwd=again)
+    assert done.code == 2
+    assert done.err.endswith(
+        "gpt-hw: the scores of 3 submissions would move, and no old result was replaced\n"
+        "        to replace them, add --yes to the same command; what is graded is kept for it\n"
+    )
+    assert re.search(r"^  ada +part2: 36 of 36 -> 72 of 72 +\+36 *$", done.out, re.MULTILINE)
+    assert gradebook(again / "results")["ada"] == before
+    done = run("grade", *ONE_LANE, "--yes", "--json", cwd=again)
+    assert (done.code, done.json["graded"], done.json["kept"], done.json["waiting"]) == (1, 0, 3, {})
+    assert done.json["moved"]["ada"] == ["part2: 36 of 36 -> 72 of 72"]
     row = gradebook(again / "results")["ada"]
     assert float(row["part2"]) == 2 * float(before["part2"])
     assert float(row["total"]) == float(before["part1"]) + float(row["part2"])
@@ -487,9 +498,34 @@ def test_fresh_grades_all_again_shows_what_moved_and_loses_nothing(again: Path) 
     path.write_text(json.dumps(old))
     gone = shutil.copytree(again / "results" / "ada", again / "results" / "left-the-course")
     done = run("grade", *ONE_LANE, "--fresh", "--json", cwd=again)
-    assert done.json["graded"] == 3
-    assert done.json["moved"] == {"ada": [f"part1: 1 -> {right}"]}
+    assert (done.code, done.json["graded"], done.json["moved"]) == (2, 3, {})
+    assert done.json["waiting"] == {"ada": [f"part1: 1 -> {right}"]}
+    assert done.json["moves"][0]["change"] == right - 1
+    assert json.loads(path.read_text()) == old
     assert (gone / "result.json").is_file()
+    code, said = answer("y", "grade", *ONE_LANE, cwd=again)
+    assert code == 1
+    assert "Replace the old scores? [y/N]: y" in said
+    assert json.loads(path.read_text())["parts"]["part1"]["score"] == right
+    assert json.loads((path.parent / "history" / "001.json").read_text()) == old
+
+
+def answer(word: str, *words: object, cwd: Path) -> tuple[int, str]:
+    """Run a command on a terminal of its own, and type one word where it asks."""
+    ours, theirs = pty.openpty()
+    said = b""
+    with subprocess.Popen(
+        command(*words), cwd=cwd, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "dumb"}
+    ) as process:
+        os.close(theirs)
+        with contextlib.suppress(OSError):  # how a terminal says that its last program has ended
+            while chunk := os.read(ours, 1 << 16):
+                asked = b"[y/N]" in said
+                said += chunk
+                if b"[y/N]" in said and not asked:
+                    os.write(ours, f"{word}\n".encode())
+        os.close(ours)
+    return process.returncode, said.decode().replace("\r\n", "\n")
 
 
 def test_a_subset_of_parts_keeps_those_that_were_graded_before(course: Path, graded: Done, tmp_path: Path) -> None:
@@ -524,7 +560,7 @@ def test_a_fault_of_the_grader_is_no_zero(again: Path) -> None:
     )
     rows = grade_with_a_broken_suite(again, lambda suite: suite + text)
     assert rows["ada"]["part2"] == ""
-    assert rows["ada"]["part1"] == rows["ada"]["total"]
+    assert rows["ada"]["total"] == "", "the sum of what is scored would look like all of it"
     assert "part2" in rows["ada"]["flag"]
     assert rows["cyd"]["part1"] == "0", "the others are graded as ever"
     result = json.loads((again / "results" / "ada" / "result.json").read_text())

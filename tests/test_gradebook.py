@@ -15,15 +15,17 @@ from hypothesis import strategies as st
 from autograder import __version__
 from autograder.errors import UsageError
 from autograder.gradebook.manifest import manifest_json
+from autograder.gradebook.moves import moves
 from autograder.gradebook.results import (
+    brief,
     is_current,
     json_text,
-    moved_scores,
     read_result,
     to_json,
+    unresolved,
     write_atomically,
 )
-from autograder.gradebook.table import gradebook_rows, write_gradebook
+from autograder.gradebook.table import gradebook_rows, split_flag, write_gradebook
 from autograder.records import Check, CheckResult, Outcome, Part, PartScore, Refusal, Submission, SubmissionResult
 
 PARTS = ["part1", "part2", "part3"]
@@ -311,11 +313,48 @@ def test_unscored_part_is_tried_again_unless_it_is_not_asked_for():
     assert is_current(old, **SAME, parts=["part3"])
 
 
-def test_moved_scores_tells_each_part_that_moved():
+def moved(old: dict, new: dict) -> list[str]:
+    return [move.phrase for move in moves(old, {"submission": "ada", **new})]
+
+
+def test_moves_tell_each_part_that_moved():
     old = {"parts": {"part1": scored(2), "part2": scored(3), "part3": scored(None)}}
     new = {"parts": {"part1": scored(2.5), "part2": scored(3), "part3": scored(0), "part4": scored(1)}}
-    assert moved_scores(old, new) == ["part1: 2 -> 2.5", "part3: unscored -> 0", "part4: - -> 1"]
-    assert moved_scores(old, old) == []
+    assert moved(old, new) == ["part1: 2 -> 2.5", "part3: unscored -> 0", "part4: - -> 1"]
+    assert moved(old, old) == []
+
+
+def test_moves_count_weights_and_say_where_the_most_moved():
+    old, new = {"parts": {"part1": scored(2)}}, {"parts": {"part1": scored(2, 1.5)}}
+    (move,) = moves(old, {"submission": "ada", **new})
+    assert (move.phrase, move.change) == ("part1: 2 of 10 -> 3 of 15", 1)
+    longer = {"parts": {"part1": {**scored(2), "points": 12}}}
+    assert moved(old, longer) == ["part1: 2 of 10 -> 2 of 12"]
+
+
+def test_only_a_score_that_was_there_can_be_taken_away():
+    old = {"parts": {"part1": scored(2), "part2": scored(None), "part3": scored(1), "part4": scored(1)}}
+    new = {"parts": {"part1": scored(None), "part2": scored(0), "part3": scored(2), "part5": scored(1)}}
+    found = moves(old, {"submission": "ada", **new})
+    assert [move.part for move in found if move.takes_the_place_of_a_score] == ["part1", "part3", "part4"]
+    assert [move.change for move in found] == [None, None, 1, None, None]
+
+
+# unscored through our fault
+
+
+def test_unresolved_names_what_has_no_score():
+    results = [make_row("ada", {"part1": scored(None), "part2": scored(0)}), make_row("bob", {"part1": scored(0)})]
+    assert unresolved(results) == {"ada": ["part1"]}
+
+
+def test_brief_keeps_what_the_gradebook_needs_and_counts_the_checks():
+    data = to_json(make_result())
+    kept = brief(data)
+    assert gradebook_rows([kept], PARTS) == gradebook_rows([data], PARTS)
+    assert kept["parts"]["part3"]["outcomes"] == {"passed": 1, "failed": 1}
+    assert "checks" not in kept["parts"]["part3"]
+    assert "files" not in kept
 
 
 # gradebook.csv
@@ -344,8 +383,24 @@ def test_part_columns_are_weighted_and_have_no_trailing_zeros():
 def test_unscored_part_is_empty_and_flagged_and_zero_is_zero():
     parts = {"part1": scored(None), "part2": scored(0)}
     (row,) = gradebook_rows([make_row(parts=parts, total=0, flags=("two files",))], PARTS)
-    assert (row["part1"], row["part2"], row["total"]) == ("", "0", "0")
+    assert (row["part1"], row["part2"], row["total"]) == ("", "0", ""), "a total without a part would be a number too"
     assert row["flag"] == "two files; part1 unscored"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [([], ""), ([4], "part4"), ([4, 5], "part4-5"), ([9, 4, 6, 5], "part4-6,9"), ([1, 3, 10, 11], "part1,3,10-11")],
+)
+def test_parts_not_handed_in_take_one_word(numbers, words):
+    flags = (*(f"part{number} missing" for number in numbers), "two files")
+    (row,) = gradebook_rows([make_row(flags=flags)], PARTS)
+    assert row["flag"] == (f"two files; missing: {words}" if words else "two files")
+    assert split_flag(row["flag"]) == ("two files", words)
+
+
+def test_a_flag_that_ends_like_ours_is_not_taken_for_ours():
+    (row,) = gradebook_rows([make_row(flags=("x; missing: part1", "part2 missing"))], PARTS)
+    assert split_flag(row["flag"]) == ("x; missing: part1", "part2")
 
 
 def test_unscored_part_that_is_already_flagged_is_flagged_once():

@@ -293,10 +293,10 @@ def test_part_without_results_prints_its_sum():
 # the gradebook
 
 
-def gradebook(rows, width: int = 80, encoding: str = "utf-8") -> str:
+def gradebook(rows, width: int = 80, encoding: str = "utf-8", flags=None) -> str:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding)
-    print_gradebook(Console(file=stream, width=width), rows, PARTS)
+    print_gradebook(Console(file=stream, width=width), rows, PARTS, flags)
     stream.flush()
     return raw.getvalue().decode(encoding)
 
@@ -321,6 +321,17 @@ def test_flags_stand_beneath_the_table_and_only_where_there_are_any():
     text = gradebook([make_row("ada", "part2 unscored: no report"), make_row("bob")])
     assert "  ada: part2 unscored: no report" in text
     assert "to look at" not in gradebook([make_row("bob")])
+
+
+def test_what_was_not_handed_in_is_told_once_for_all_who_left_out_the_same():
+    rows = [make_row(f"s{number}") for number in range(6)]
+    flags = [("", "part4-6,9")] * 4 + [("two files", "part9"), ("", "")]
+    text = gradebook(rows, flags=flags)
+    assert text.split("\n\n")[1:] == [
+        "to look at\n  s4: two files",
+        "not handed in\n  part4-6,9: s0, s1, s2 and 1 more\n  part9: s4\n",
+    ]
+    assert "part9: none of the 6 submissions has it" in gradebook(rows, flags=[("", "part9")] * 6)
 
 
 def test_gradebook_shows_hostile_names_as_text():

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,8 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from autograder.pipeline import Progress, Summary
+    from autograder.gradebook import Move
+    from autograder.pipeline import Progress
 
 
 def register(app: typer.Typer) -> None:
@@ -28,6 +30,9 @@ def grade(
         int | None, typer.Option(min=1, help="How many submissions at once; as many as cores where not named.")
     ] = None,
     fresh: Annotated[bool, typer.Option(help="Grade all again, also what is current, and say what moved.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Let new scores take the place of old ones where the course has changed.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the gradebook as JSON, for programs.")] = False,
     unsafe_no_sandbox: Annotated[
         bool, typer.Option("--unsafe-no-sandbox", help="Run student code without a wall where none holds.")
@@ -36,9 +41,13 @@ def grade(
         int, typer.Option(min=1, max=2, help="Begin at this rung of the sandbox; 2 does without namespaces.")
     ] = 1,
 ) -> None:
-    """Grade a folder of submissions: gradebook, feedback pages, results and a manifest."""
+    """Grade a folder of submissions: gradebook, feedback pages, results and a manifest.
+
+    Where suites, weights, limits or the seed have changed, it first shows whose scores would move, and asks.
+    """
     from rich.console import Console
 
+    from autograder.cli.summary import print_summary, summary_json
     from autograder.pipeline import grade as grade_all
     from autograder.pipeline import open_course
 
@@ -59,9 +68,32 @@ def grade(
             first_rung=rung,
             on_start=lambda chosen: _tell_rung(console, chosen),
             on_progress=meter.show,
+            agree=lambda moves: _agreed(console, meter, moves, yes=yes, as_json=json),
         )
-    _print_summary(console, summary, as_json=json)
+    if json:
+        typer.echo(summary_json(summary))
+    else:
+        print_summary(console, summary)
+    if summary.waits and not summary.interrupted:
+        count = len({move.submission for move in summary.moves})
+        typer.echo(f"gpt-hw: the scores of {count} submissions would move, and no old result was replaced", err=True)
+        typer.echo("        to replace them, add --yes to the same command; what is graded is kept for it", err=True)
     raise typer.Exit(summary.exit_code)
+
+
+def _agreed(console: "Console", meter: "_Meter", moves: "Sequence[Move]", *, yes: bool, as_json: bool) -> bool:
+    """Show what would move; take --yes for an answer, or ask where somebody is there."""
+    from autograder.cli.summary import print_moves
+
+    meter.stop()
+    if not as_json:
+        print_moves(console, moves, "scores that would move")
+    if yes or as_json or not (sys.stdin.isatty() and console.is_terminal):
+        return yes
+    try:
+        return typer.confirm("Replace the old scores?")
+    except typer.Abort:
+        return False
 
 
 def _keep_out_of_the_course(target: Path, root: Path) -> None:
@@ -89,6 +121,10 @@ class _Meter:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Leave the terminal to others."""
         if self._status is not None:
             self._status.stop()
 
@@ -111,36 +147,3 @@ def _tell_rung(console: "Console", rung: int) -> None:
 
     if rung == UNSAFE:
         console.print(f"NO SANDBOX: {RUNG_NAMES[rung]}. Every record is marked so.", style="bold red", markup=False)
-
-
-def _print_summary(console: "Console", summary: "Summary", *, as_json: bool) -> None:
-    from autograder.gradebook import gradebook_rows
-    from autograder.report.clean import clean_line
-    from autograder.report.terminal import print_gradebook
-
-    rows = gradebook_rows(summary.results, summary.part_names)
-    if as_json:
-        import json
-
-        found = {
-            "version": 1,
-            "rows": rows,
-            "graded": summary.graded,
-            "kept": summary.skipped,
-            "moved": summary.moved,
-            "interrupted": summary.interrupted,
-            "out": str(summary.out),
-        }
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
-        return
-    print_gradebook(console, rows, summary.part_names)
-    if summary.moved:
-        console.print("\nscores that moved since the last run", style="bold")
-        for name, phrases in sorted(summary.moved.items()):
-            console.print(f"  {clean_line(name)}: {', '.join(phrases)}", markup=False)
-    kept = f", {summary.skipped} kept from before" if summary.skipped else ""
-    console.print(f"\n{summary.graded} graded{kept}, sandbox rung {summary.rung}.")
-    console.print(f"gradebook: {summary.out / 'gradebook.csv'}", markup=False, soft_wrap=True)
-    console.print(f"feedback:  {summary.out}/<submission>/feedback.html", markup=False, soft_wrap=True)
-    if summary.interrupted:
-        console.print("Stopped. What was done is kept; the same command goes on from here.", style="yellow")

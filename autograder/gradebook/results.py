@@ -1,8 +1,11 @@
 """result.json: everything known about one graded submission, written whole or not at all."""
 
+import contextlib
 import json
+import os
 import re
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +43,8 @@ def to_json(result: SubmissionResult) -> dict[str, Any]:
         "sandbox": result.sandbox,
         "environment": {TOOL: __version__, **result.environment},
         "parts": {name: _part_json(score) for name, score in result.parts.items()},
-        "total": _short(result.total),
-        "max": _short(result.max),
+        "total": short(result.total),
+        "max": short(result.max),
         "flags": list(result.flags),
     }
 
@@ -73,9 +76,26 @@ def write_atomically(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text.encode("utf-8", "backslashreplace"), durable=True)
     except OSError as error:
-        reason = error.strerror or str(error)
-        remedy = "Free some space, make the folder writable, or choose another one with --out."
-        raise UsageError(f"Cannot write {path}: {reason}.", remedy) from error
+        raise unwritable(path, error) from error
+    sync_folder(path.parent)
+
+
+def unwritable(path: Path, error: OSError) -> UsageError:
+    """Make the error for a place that cannot be written: a full disk, a folder that is somebody else's."""
+    remedy = "What is done is kept. Free some space, make the folder writable, or choose another one with --out."
+    return UsageError(f"Cannot write {path}: {error.strerror or error}.", remedy)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the disk has the names in a folder, so that a power cut does not bring old ones back."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    with contextlib.suppress(OSError):  # some file systems cannot; then they order what is written by themselves
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def read_result(path: Path) -> dict[str, Any] | None:
@@ -124,48 +144,67 @@ def is_current(
     wanted = old["parts"].keys() if parts is None else parts
     return (
         old.get("files") == dict(files)
-        and old.get("suites") == suites_sha256
-        and old.get("config") == config_sha256
-        and old["environment"].get(TOOL) == version
-        and seed in (None, old.get("seed"))
-        and sandbox in (None, old.get("sandbox"))
+        and follows(old, suites_sha256, config_sha256, version=version, seed=seed, sandbox=sandbox)
         and all(name in old["parts"] and old["parts"][name]["score"] is not None for name in wanted)
     )
 
 
-def moved_scores(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Say which scores differ between two results of one submission.
+def follows(
+    old: Mapping[str, Any],
+    suites_sha256: str,
+    config_sha256: str,
+    *,
+    version: str = __version__,
+    seed: int | None = None,
+    sandbox: int | None = None,
+) -> bool:
+    """Tell whether an earlier result was graded by these rules, whatever was handed in; see ``is_current``."""
+    return (
+        old.get("suites") == suites_sha256
+        and old.get("config") == config_sha256
+        and old["environment"].get(TOOL) == version
+        and seed in (None, old.get("seed"))
+        and sandbox in (None, old.get("sandbox"))
+    )
 
-    Args:
-        old: The result of the earlier run.
-        new: The result of this run.
+
+def brief(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep of a result what a gradebook needs: a class of a thousand must fit into memory.
 
     Returns:
-        One phrase a part, such as ``part3: 12 -> 14``; a part that is not scored reads ``unscored``, one that was
-        not graded ``-``.
+        The result without its files, and in each part the number of checks by outcome in place of the checks.
     """
-    phrases = []
-    for name in dict.fromkeys([*old["parts"], *new["parts"]]):
-        before, after = (_told(result["parts"].get(name)) for result in (old, new))
-        if before != after:
-            phrases.append(f"{name}: {before} -> {after}")
-    return phrases
+    parts = {}
+    for name, part in result["parts"].items():
+        counts = Counter(check["outcome"] for check in part.get("checks", ()))
+        parts[name] = {key: value for key, value in part.items() if key != "checks"} | {"outcomes": dict(counts)}
+    return {key: value for key, value in result.items() if key != "files"} | {"parts": parts}
 
 
-def _told(part: Mapping[str, Any] | None) -> str:
-    """Write the score of a part in one word."""
-    if part is None:
-        return "-"
-    return "unscored" if part["score"] is None else str(_short(part["score"]))
+def unresolved(results: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Say which submissions have a part without a score through our fault, which must not become a number.
+
+    Args:
+        results: What ``read_result`` or ``brief`` gave. A part that a person has scored by hand has a score.
+
+    Returns:
+        Submission -> parts, such as ``{"ada": ["part3"]}``; empty where every part is scored.
+    """
+    found = {}
+    for result in results:
+        names = [name for name, part in result["parts"].items() if part["score"] is None]
+        if names:
+            found[str(result["submission"])] = names
+    return found
 
 
 def _part_json(score: PartScore) -> dict[str, Any]:
     """Write down one part."""
     return {
-        "points": _short(score.points),
-        "score": None if score.score is None else _short(score.score),
+        "points": short(score.points),
+        "score": None if score.score is None else short(score.score),
         "outcome": score.outcome.value,
-        "weight": _short(score.weight),
+        "weight": short(score.weight),
         "checks": [_check_json(result) for result in score.results],
     }
 
@@ -176,8 +215,8 @@ def _check_json(result: CheckResult) -> dict[str, Any]:
     return {
         "id": result.check.id,
         "title": result.check.title,
-        "points": _short(result.check.points),
-        "score": None if result.score is None else _short(result.score),
+        "points": short(result.check.points),
+        "score": None if result.score is None else short(result.score),
         "outcome": result.outcome.value,
         "message": "\n\n".join(text for text in told if text.strip()),
         "mistake": result.mistake,
@@ -185,7 +224,7 @@ def _check_json(result: CheckResult) -> dict[str, Any]:
     }
 
 
-def _short(number: float) -> float | int:
+def short(number: float) -> float | int:
     """Round a score and write whole numbers as whole numbers."""
     rounded = round(float(number), SCORE_DECIMALS)
     return int(rounded) if rounded.is_integer() else rounded

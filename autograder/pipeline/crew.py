@@ -1,5 +1,6 @@
 """Who grades: one line in this process, or several lanes with a line each. The scores are the same."""
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -9,9 +10,11 @@ from typing import Any
 from autograder import gradebook, scoring
 from autograder.errors import GptHwError
 from autograder.pipeline.course import Course, open_course
-from autograder.pipeline.lanes import Lanes, leave_interrupts_to_the_first
+from autograder.pipeline.lanes import Lanes, be_a_lane
 from autograder.pipeline.line import Line, result_of
 from autograder.records import Outcome, SubmissionResult
+
+_PATIENCE_S, _HURRY_S = 10.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,29 +26,34 @@ class Job:
     parts: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """What came of a job: the content of result.json, the feedback page, and how long it took."""
+
+    result: dict[str, Any]
+    page: str
+    seconds: float
+
+
 class Crew:
-    """Grades submissions and writes each one's results as soon as they are known.
+    """Grades submissions and gives each one's results as soon as they are known; it writes nothing.
 
     Args:
         course: The rules.
-        out: Where results go.
         secrets: What no worker may read.
         lanes: How many submissions at once.
         unsafe: Grade without a wall where none holds.
         first_rung: Begin further down the ladder of walls.
     """
 
-    def __init__(
-        self, course: Course, out: Path, secrets: Sequence[Path], lanes: int, *, unsafe: bool, first_rung: int
-    ) -> None:
+    def __init__(self, course: Course, secrets: Sequence[Path], lanes: int, *, unsafe: bool, first_rung: int) -> None:
         self._course = course
-        self._out = out
         self._rung = 0
         settings = (list(secrets), unsafe, first_rung)
         self._line = _new_line(course, *settings) if lanes <= 1 else None
         self._lanes: Lanes[Job] | None = None
         if self._line is None:
-            self._lanes = Lanes(_serve, (course.root, out, *settings), lanes)
+            self._lanes = Lanes(_serve, (course.root, *settings), lanes)
 
     def start(self) -> int:
         """Wait until the sandbox has been tried and return its rung.
@@ -60,23 +68,23 @@ class Crew:
             self._rung = self._lanes.greet()
         return self._rung
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, dict[str, Any]]]:
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Graded]]:
         """Grade every job.
 
         Yields:
-            Its number and its result as it was written.
+            Its number and what came of it, in the order in which they are done.
         """
         if self._lanes is None:
             assert self._line is not None
             for number, job in enumerate(jobs):
-                yield number, _grade(self._line, job, self._out)
+                yield number, _grade(self._line, job)
             return
         for number, answer in self._lanes.run(jobs):
             if isinstance(answer, Exception):
                 raise answer
             yield number, answer if answer is not None else self._give_up(jobs[number])
 
-    def _give_up(self, job: Job) -> dict[str, Any]:
+    def _give_up(self, job: Job) -> Graded:
         # The grader's own process ended each time: nothing is known about the work, and a person must look.
         submission = self._course.read(job.path, job.name)
         message = "the grader's own process ended while it graded this submission"
@@ -85,21 +93,26 @@ class Crew:
             for name, part in self._course.parts.items()
             if name in job.parts
         ]
-        return _write(result_of(self._course, submission, scores, self._rung), self._course, self._out / job.name)
+        return written_down(result_of(self._course, submission, scores, self._rung), self._course, 0.0)
 
-    def close(self) -> None:
-        """End every process."""
-        for one in (self._line, self._lanes):
-            if one is not None:
-                one.close()
+    def close(self, *, at_once: bool = False) -> None:
+        """End every process.
+
+        Args:
+            at_once: Do not wait for what is being graded: somebody has pressed Ctrl-C.
+        """
+        if self._line is not None:
+            self._line.close()
+        if self._lanes is not None:
+            self._lanes.close(_HURRY_S if at_once else _PATIENCE_S)
 
 
 def _new_line(course: Course, secrets: list[Path], unsafe: bool, first_rung: int) -> Line:
     return Line(course, secrets=secrets, unsafe=unsafe, first_rung=first_rung)
 
 
-def _serve(pipe: Connection, root: Path, out: Path, secrets: list[Path], unsafe: bool, first_rung: int) -> None:
-    leave_interrupts_to_the_first()
+def _serve(pipe: Connection, root: Path, secrets: list[Path], unsafe: bool, first_rung: int) -> None:
+    be_a_lane()
     try:
         line = _new_line(open_course(root), secrets, unsafe, first_rung)
         with line:
@@ -108,28 +121,27 @@ def _serve(pipe: Connection, root: Path, out: Path, secrets: list[Path], unsafe:
             while True:
                 job = pipe.recv()
                 try:
-                    answer: Any = _grade(line, job, out)
-                except GptHwError as error:  # the output cannot be written any more: the run is over
+                    answer: Any = _grade(line, job)
+                except GptHwError as error:  # no page can be written, or the submission is there no more
                     answer = error
                 pipe.send(answer)
-    except (EOFError, BrokenPipeError):
+    except (EOFError, ConnectionError):
         return
     except GptHwError as error:
         pipe.send(error)
 
 
-def _grade(line: Line, job: Job, out: Path) -> dict[str, Any]:
+def _grade(line: Line, job: Job) -> Graded:
+    started = time.monotonic()
     course = line.course
     submission = course.read(job.path, job.name)
     result = line.grade(submission, [part for name, part in course.parts.items() if name in job.parts])
-    return _write(result, course, out / job.name)
+    return written_down(result, course, time.monotonic() - started)
 
 
-def _write(result: SubmissionResult, course: Course, target: Path) -> dict[str, Any]:
+def written_down(result: SubmissionResult, course: Course, seconds: float) -> Graded:
+    """Put a result into the words of its files."""
     from autograder.report.feedback import feedback_html
 
     page = feedback_html(result, title=course.config.title, show_hidden=course.config.hidden_checks)
-    gradebook.write_atomically(target / "feedback.html", page)
-    new = gradebook.to_json(result)
-    gradebook.write_atomically(target / "result.json", gradebook.json_text(new))  # last: it says that this one is done
-    return new
+    return Graded(gradebook.to_json(result), page, seconds)

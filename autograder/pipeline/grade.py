@@ -3,15 +3,16 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
 from autograder import gradebook
 from autograder.errors import UsageError
+from autograder.gradebook import Journal, Move
 from autograder.intake import find_submissions, unique_names
+from autograder.pipeline.book import Book, Summary
 from autograder.pipeline.course import Course
 from autograder.pipeline.crew import Crew, Job
 from autograder.records import Part, Refusal, Submission
@@ -28,34 +29,6 @@ class Progress:
     skipped: bool
 
 
-@dataclass
-class Summary:
-    """What came of a run.
-
-    ``moved`` says for a submission that was graded before which scores changed; ``results`` holds every result.json
-    below the output folder that belongs to this run's submissions.
-    """
-
-    out: Path
-    part_names: list[str]
-    rung: int = 0
-    graded: int = 0
-    skipped: int = 0
-    interrupted: bool = False
-    moved: dict[str, list[str]] = field(default_factory=dict)
-    results: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def exit_code(self) -> int:
-        """0: every check passed; 1: not; 3: a part is unscored through our fault; 130: stopped by Ctrl-C."""
-        parts = [part for result in self.results for part in result["parts"].values()]
-        if self.interrupted:
-            return 130
-        if any(part["score"] is None for part in parts):
-            return 3
-        return 0 if all(part["outcome"] == "passed" for part in parts) else 1
-
-
 def grade(
     course: Course,
     folder: Path,
@@ -68,6 +41,7 @@ def grade(
     first_rung: int = 1,
     on_start: Callable[[int], None] = lambda rung: None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
+    agree: Callable[[Sequence[Move]], bool] = lambda moves: False,
 ) -> Summary:
     """Grade every submission in a folder and write results, feedback, gradebook and manifest.
 
@@ -82,115 +56,76 @@ def grade(
         first_rung: Begin further down the ladder of walls.
         on_start: Told the rung once it is known.
         on_progress: Told after each submission.
+        agree: Asked once, where a regrade would move scores: whether they may take the place of what counts. Until
+            then, and where the answer is no, the new results wait beside the old ones, and the next run asks again.
 
     Returns:
         What came of it.
 
     Raises:
         SubmissionError: There is no submission in the folder.
+        ConfigError: overrides.csv cannot be followed.
         UsageError: The output cannot be written, or another grader is at work in it.
         SandboxError: No wall holds on this machine.
     """
     found = find_submissions(folder)
     _check_output(out, folder)
     names = unique_names(found.entries)
-    summary = Summary(out, [part.name for part in parts])
-    run = _Run(course, summary, parts, fresh, on_progress)
+    rows = gradebook.read_overrides(course.root / gradebook.OVERRIDES, course.parts)
+    overrides, warnings = gradebook.by_submission(rows, names.values())
+    summary = Summary(out, [part.name for part in parts], warnings=warnings)
+    book = Book(course, summary, parts, overrides, fresh=fresh)
+    entries: dict[str, Submission] = {}
     with _locked(out):
+        Journal(out).clean(names.values())
+        crew = Crew(course, [folder, out], min(jobs, len(found.entries)), unsafe=unsafe, first_rung=first_rung)
+        went_well = False
         try:
-            crew = Crew(course, out, [folder, out], min(jobs, len(found.entries)), unsafe=unsafe, first_rung=first_rung)
-            with contextlib.closing(crew):
-                summary.rung = crew.start()
-                on_start(summary.rung)
-                run.grade_all(crew, found.entries, names)
+            summary.rung = crew.start()
+            on_start(summary.rung)
+            _grade_all(course, crew, book, entries, names, on_progress)
+            if not (moves := book.regraded()) or agree(moves):
+                book.accept()
+            went_well = True
         except KeyboardInterrupt:
             summary.interrupted = True
-        _write_tables(course, out, summary, names.values(), run.entries, found.ignored)
+        finally:
+            crew.close(at_once=not went_well)
+        book.close(list(names.values()))
+        _write_tables(course, out, summary, entries, found.ignored)
     return summary
 
 
-class _Run:
-    """One run over a folder: what is current is kept, the rest is given to the crew."""
-
-    def __init__(
-        self,
-        course: Course,
-        summary: Summary,
-        parts: list[Part],
-        fresh: bool,
-        on_progress: Callable[[Progress], None],
-    ) -> None:
-        self._course = course
-        self._summary = summary
-        self._parts = parts
-        self._fresh = fresh
-        self._on_progress = on_progress
-        self._started = time.monotonic()
-        self._done = 0
-        self._total = 0
-        self.entries: dict[str, Submission] = {}
-
-    def grade_all(self, crew: Crew, paths: Sequence[Path], names: Mapping[Path, str]) -> None:
-        """Go through every submission."""
-        self._total = len(paths)
-        queue: list[Job] = []
-        before: list[dict[str, Any] | None] = []
-        for path in paths:
-            submission = self._course.read(path, names[path])
-            self.entries[path.name] = replace(submission, sources={})  # the manifest needs no texts
-            old = gradebook.read_result(self._summary.out / submission.name / "result.json")
-            wanted = _with_earlier(self._course, self._parts, old)
-            if old is not None and not self._fresh and self._is_current(old, submission, wanted):
-                self._summary.skipped += 1
-                self._keep(old, None, skipped=True)
-            else:
-                queue.append(Job(path, submission.name, tuple(part.name for part in wanted)))
-                before.append(old)
-        self._started = time.monotonic()
-        for number, new in crew.run(queue):
-            self._summary.graded += 1
-            self._keep(new, before[number], skipped=False)
-
-    def _is_current(self, old: dict[str, Any], submission: Submission, wanted: list[Part]) -> bool:
-        return gradebook.is_current(
-            old,
-            files=submission.sha256,
-            suites_sha256=self._course.suites_sha256,
-            config_sha256=self._course.config.sha256,
-            parts=[part.name for part in wanted],
-            seed=self._course.config.seed,
-            sandbox=self._summary.rung,
-        )
-
-    def _keep(self, new: dict[str, Any], old: dict[str, Any] | None, *, skipped: bool) -> None:
-        self._summary.results.append(new)
-        moved = gradebook.moved_scores(old, new) if old is not None else []
-        if moved:
-            self._summary.moved[new["submission"]] = moved
-        self._done += 1
-        spent = time.monotonic() - self._started
-        left = (self._total - self._done) * spent / self._summary.graded if self._summary.graded else 0.0
-        self._on_progress(Progress(new["submission"], self._done, self._total, left, skipped))
-
-
-def _with_earlier(course: Course, parts: list[Part], old: dict[str, Any] | None) -> list[Part]:
-    # A part graded before stays in the gradebook when another part is asked for.
-    wanted = {part.name for part in parts} | set(old["parts"] if old else ())
-    return [part for name, part in course.parts.items() if name in wanted]
+def _grade_all(
+    course: Course,
+    crew: Crew,
+    book: Book,
+    entries: dict[str, Submission],
+    names: Mapping[Path, str],
+    on_progress: Callable[[Progress], None],
+) -> None:
+    """Read every submission, keep what is current, and give the rest to the crew."""
+    queue: list[Job] = []
+    done = 0
+    for path, name in names.items():
+        submission = course.read(path, name)
+        entries[path.name] = replace(submission, sources={})  # the manifest needs no texts
+        wanted = book.open(submission)
+        if wanted:
+            queue.append(Job(path, name, wanted))
+        else:
+            done += 1
+            on_progress(Progress(name, done, len(names), 0.0, skipped=True))
+    started = time.monotonic()
+    for number, (_, graded) in enumerate(crew.run(queue), 1):
+        book.enter(graded)
+        left = (len(queue) - number) * (time.monotonic() - started) / number
+        on_progress(Progress(graded.result["submission"], done + number, len(names), left, skipped=False))
 
 
 def _write_tables(
-    course: Course,
-    out: Path,
-    summary: Summary,
-    names: Iterable[str],
-    entries: Mapping[str, Submission],
-    ignored: Iterable[Refusal],
+    course: Course, out: Path, summary: Summary, entries: Mapping[str, Submission], ignored: Iterable[Refusal]
 ) -> None:
-    if summary.interrupted:  # what an earlier run has graded and this one did not reach keeps its row
-        reached = {result["submission"] for result in summary.results}
-        earlier = [gradebook.read_result(out / name / "result.json") for name in names if name not in reached]
-        summary.results += [result for result in earlier if result is not None]
     graded = {name for result in summary.results for name in result["parts"]}
     summary.part_names = [name for name in course.parts if name in graded or name in summary.part_names]
     manifest = gradebook.manifest_json(entries=entries, ignored=ignored)

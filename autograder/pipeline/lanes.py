@@ -1,11 +1,14 @@
 """Lanes: several graders side by side, one process and one fork server each, fed with one submission at a time.
 
 A lane that dies is replaced and its submission given to the new one; a submission that has ended several lanes is
-left to a person. Scores do not depend on the number of lanes: every check draws from the grading seed alone.
+left to a person. Scores do not depend on the number of lanes: every check draws from the grading seed alone. A lane
+writes nothing and ends with the process that started it, so that a grader that is killed leaves nobody at work.
 """
 
 import multiprocessing
+import os
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -14,6 +17,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
 from autograder.errors import SandboxError
+from autograder.sandbox import syscalls
 
 DEATHS_OF_ONE_JOB = 3  # lanes that one submission may take with it before a person is asked
 _STOP_S = 10.0
@@ -115,17 +119,30 @@ class Lanes(Generic[Job]):
         self._greeting(fresh)
         lane.process, lane.pipe = fresh.process, fresh.pipe
 
-    def close(self) -> None:
-        """End every lane."""
+    def close(self, patience_s: float = _STOP_S) -> None:
+        """End every lane.
+
+        Args:
+            patience_s: How long all of them together may take to end in good order; then they are killed.
+        """
         for lane in self._lanes:
             lane.pipe.close()  # the lane sees it, and ends its workers
+        deadline = time.monotonic() + patience_s
         for lane in self._lanes:
-            lane.process.join(_STOP_S)
+            lane.process.join(max(0.0, deadline - time.monotonic()))
             if lane.process.is_alive():
                 lane.process.kill()
                 lane.process.join()
 
 
-def leave_interrupts_to_the_first() -> None:
-    """Ignore Ctrl-C in a lane: the process that was typed at closes the pipes instead."""
+def be_a_lane() -> None:
+    """Ignore Ctrl-C, since the process that was typed at closes the pipes instead, and end when that process does.
+
+    Where the system cannot end a lane with its parent, the lane finishes its submission and then meets a closed pipe.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if syscalls.IS_LINUX:
+        parent = multiprocessing.parent_process()
+        syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+        if parent is not None and os.getppid() != parent.pid:  # it ended before this line
+            os._exit(1)

@@ -17,6 +17,8 @@ from autograder.sandbox import ForkServer, RungReport, choose_rung
 if TYPE_CHECKING:
     from autograder.checks.catalogue import Catalogue
 
+# Code that is shut in can hardly send itself this signal; a machine out of memory, or a person, ends it so.
+_KILLED = "ended by signal SIGKILL"
 _ATTEMPTS = 3  # a failure of ours is tried again on a fresh fork server before a person is asked
 
 
@@ -88,6 +90,8 @@ class Line:
             message = problem or f"{part.module}.py was not handed in."
             return scoring.score_part(part, scoring.unanswered(part, Outcome.FAILED, message), weight)
         score = self._attempt(submission, part, weight)
+        if any(_KILLED in result.message for result in score.results):
+            score = self._attempt(submission, part, weight)  # what its own work brings about comes again
         for _ in range(_ATTEMPTS - 1):
             if score.outcome is not Outcome.ERROR:
                 break

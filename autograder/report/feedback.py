@@ -12,6 +12,7 @@ from autograder.errors import UsageError
 from autograder.records import CheckResult, Outcome, PartScore, SubmissionResult
 from autograder.report.clean import clean, clean_line
 from autograder.report.grouping import by_exercise, not_written, shared_failure
+from autograder.report.standing import number, standing_html
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -117,9 +118,7 @@ def feedback_html(result: SubmissionResult, *, title: str, show_hidden: Collecti
         style=style,
         style_sha256=digest,
         parts=parts,
-        total=_number(result.total),
-        max=_number(result.max),
-        unscored_parts=_unscored(parts),
+        standing=standing_html(result.total, result.max, [one.number for one in parts if one.kind == Outcome.ERROR]),
         is_weighted=any(score.weight != 1 for score in result.parts.values()),
     )
 
@@ -136,12 +135,6 @@ def _template() -> "Template":
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     return environment.get_template("feedback.html.jinja")
-
-
-def _unscored(parts: Sequence[_PartView]) -> str:
-    """Begin the sentence about our own failures: ``Part 4 is``, ``Part 4, part 7 are``; empty where there is none."""
-    names = [f"part {part.number}" for part in parts if part.kind == Outcome.ERROR]
-    return f"{', '.join(names).capitalize()} {'is' if len(names) == 1 else 'are'}" if names else ""
 
 
 def _part_view(score: PartScore, result: SubmissionResult, allowed: frozenset[str]) -> _PartView:
@@ -162,8 +155,8 @@ def _part_view(score: PartScore, result: SubmissionResult, allowed: frozenset[st
         kind=score.outcome.value,
         word="not handed in" if missing else _PART_WORDS[score.outcome],
         score=_points(earned),
-        points=_number(score.points),
-        weighted=f"{_points(weighted)} of {_number(score.points * score.weight)}",
+        points=number(score.points),
+        weighted=f"{_points(weighted)} of {number(score.points * score.weight)}",
         percent=0.0 if earned is None or score.points <= 0 else round(100 * earned / score.points, 1),
         notice=notice,
         notice_traceback=notice_traceback,
@@ -215,7 +208,7 @@ def _groups(score: PartScore, allowed: frozenset[str]) -> dict[str, list[_CheckV
 
 def _stub_view(stub: str, results: Sequence[CheckResult]) -> _CheckView:
     """Tell once that the exercise of several checks is not written."""
-    points = _number(sum(result.check.points for result in results))
+    points = number(sum(result.check.points for result in results))
     count = "1 check" if len(results) == 1 else f"{len(results)} checks"
     return _CheckView(title=f"{clean_line(stub)} ({count})", kind="unwritten", word="to do", points=f"0 of {points}")
 
@@ -229,7 +222,7 @@ def _check_view(result: CheckResult, allowed: frozenset[str]) -> _CheckView:
         title=clean_line(check.title) if "title" in may else "a hidden check",
         kind=result.outcome.value if "score" in may or error else "unknown",
         word=_WORDS[result.outcome] if "score" in may or error else "not shown",
-        points=f"{_points(result.score)} of {_number(check.points)}" if "score" in may else "",
+        points=f"{_points(result.score)} of {number(check.points)}" if "score" in may else "",
     )
     if error:  # what the grader says about its own failure is for the instructor, not for the student
         return view
@@ -258,9 +251,4 @@ def _merged(views: Sequence[_CheckView]) -> list[_CheckView]:
 
 def _points(score: float | None) -> str:
     """Write a score; a dash, never 0, where there is none."""
-    return "–" if score is None else _number(score)  # noqa: RUF001  # an en dash is as wide as a digit
-
-
-def _number(value: float) -> str:
-    """Write points without trailing zeros."""
-    return f"{value + 0.0:.4f}".rstrip("0").rstrip(".")
+    return "–" if score is None else number(score)  # noqa: RUF001  # an en dash is as wide as a digit

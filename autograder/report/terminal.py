@@ -19,6 +19,7 @@ PRINTED_LINES = 10  # what a student's code wrote last is what they look for
 TRACEBACK_LINES = 30
 PICTURE_LINES = 40
 DETAIL_COLUMN = 6  # details stand under the title, past the symbol
+NAMES_IN_A_LINE = 3  # of submissions that left out the same parts; the gradebook has all
 NARROWEST_COLUMNS = 20  # below this, wrapping makes a text harder to read rather than easier
 
 _SYMBOLS = {Outcome.PASSED: "✓", Outcome.FAILED: "✗", Outcome.TIMED_OUT: "✗", Outcome.ERROR: "!"}
@@ -74,13 +75,19 @@ def summary_line(part: Part, results: Sequence[CheckResult]) -> str:
     return f"{line}; {errors} not scored, the grader failed" if errors else line
 
 
-def print_gradebook(console: Console, rows: Sequence[Mapping[str, str]], part_names: Sequence[str]) -> None:
+def print_gradebook(
+    console: Console,
+    rows: Sequence[Mapping[str, str]],
+    part_names: Sequence[str],
+    flags: Sequence[tuple[str, str]] | None = None,
+) -> None:
     """Print the gradebook as a table, with what a person should look at beneath.
 
     Args:
         console: Where to print.
         rows: The rows that the gradebook holds.
         part_names: The parts, in the order of their columns.
+        flags: For each row its flag and, apart, what was not handed in; told once for all who left out the same.
     """
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("submission", overflow="fold")
@@ -88,17 +95,36 @@ def print_gradebook(console: Console, rows: Sequence[Mapping[str, str]], part_na
         # "part" over the number keeps nine columns within 80 characters
         table.add_column(name.replace("part", "part\n"), justify="right", no_wrap=True)
     for row in rows:
-        cells = [row["submission"], *(row[name] or "-" for name in part_names), row["total"], row["max"]]
+        cells = [row["submission"], *(row[name] or "-" for name in part_names), row["total"] or "-", row["max"]]
         table.add_row(*(Text(_fit(console, clean_line(cell))) for cell in cells))
     console.print(table, highlight=False)
-    flagged = [row for row in rows if row["flag"]]
+    told = flags if flags is not None else [(row["flag"], "") for row in rows]
     page = _Page(console)
+    names = [clean_line(row["submission"]) for row in rows]
+    flagged = [(name, flag) for name, (flag, _) in zip(names, told, strict=True) if flag]
     if flagged:
         page.gap()
         page.say(Text("to look at", style="bold"))
-    for row in flagged:
-        line = Text.assemble((f"{clean_line(row['submission'])}: ", "yellow"), clean(row["flag"]))
-        page.say(line, indent=2, hang=2)
+    for name, flag in flagged:
+        page.say(Text.assemble((f"{name}: ", "yellow"), clean(flag)), indent=2, hang=2)
+    groups: dict[str, list[str]] = {}
+    for name, (_, missing) in zip(names, told, strict=True):
+        groups.setdefault(missing, []).append(name)
+    groups.pop("", None)
+    if groups:
+        page.gap()
+        page.say(Text("not handed in", style="bold"))
+    for missing, who in groups.items():
+        page.say(Text.assemble((f"{missing}: ", "yellow"), _listed(who, len(rows))), indent=2, hang=2)
+
+
+def _listed(names: Sequence[str], of: int) -> str:
+    """List a few names, and say how many there are beside them."""
+    if len(names) == of > NAMES_IN_A_LINE:
+        return f"none of the {of} submissions has it"
+    if len(names) <= NAMES_IN_A_LINE:
+        return ", ".join(names)
+    return f"{', '.join(names[:NAMES_IN_A_LINE])} and {len(names) - NAMES_IN_A_LINE} more"
 
 
 def results_json(part: Part, results: Sequence[CheckResult]) -> dict[str, Any]:
