@@ -32,7 +32,7 @@ def find_lab(word: str) -> Lab:
         UsageError: No lab is called so.
     """
     labs = all_labs()
-    name = word.strip().casefold()
+    name = word.strip().casefold().replace("-", "_")
     if name not in labs:
         raise UsageError(f"no lab is called '{word}'", did_you_mean(name, labs))
     return labs[name]

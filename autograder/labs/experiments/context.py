@@ -53,16 +53,17 @@ def run(bench: Bench) -> Report:
     by_ground: dict[str, dict[int, dict[str, Any]]] = {}
     for ground, one in zip(chosen, found, strict=True):
         floor = on.open_ground(bench, ground).floor
-        by_ground.setdefault(ground.on, {})[ground.context] = {**one, "floor": floor}
+        by_ground.setdefault(ground.on, {})[ground.context] = {**one, "floor": floor, "sequences": ground.batch}
     return Report(
-        findings=tuple(each for name, runs in by_ground.items() for each in findings_of(name, runs, "tokens a step")),
+        findings=tuple(each for name, runs in by_ground.items() for each in findings_of(name, runs)),
         grids=(table_of(by_ground),),
         plots=tuple(_plot(name, runs) for name, runs in by_ground.items()),
         notes=(
             *(() if len(by_ground) > 1 else (on.NO_SHAKESPEARE,)),
             "A window's first tokens have little context whatever its length, so a mean over a window says less than "
-            "the picture, which shows the loss at each position. The embedded language is told apart by position "
-            "because what followed a token the last time can only be found where there was a last time.",
+            "the picture, which shows the loss at each position. With equally many tokens a step, a long context also "
+            "means fewer sequences. The best possible loss of the embedded language falls along a window; one block "
+            "cannot follow, for it takes two to find what came after a token the last time (the lab called blocks).",
         ),
         data=on.data_line([one for one in chosen if one.context == CONTEXTS[-1]]) + "; fewer tokens, more sequences",
     )

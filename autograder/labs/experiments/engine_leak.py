@@ -12,6 +12,7 @@ from autograder.labs.report import Plot, Report, Series
 
 PARTS = ("part9",)
 
+STEPS = 200  # as many as the exercise says
 EVERY = 20  # steps between two looks at what is held out
 LOOKED_AT = 32  # held-out windows: an honest look runs the model once for every position
 
@@ -41,7 +42,7 @@ def opened(bench: Bench, masked: bool, seed: int, **ground: Any) -> dict[str, An
 
 def run(bench: Bench) -> Report:
     """Train with and without the mask on every ground."""
-    chosen = own.grounds(bench, steps=200)  # as many as the exercise says
+    chosen = own.grounds(bench, steps=STEPS)
     plan = [{"masked": masked, **ground.settings()} for ground in chosen for masked in (True, False)]
     found = bench.measure(opened, plan)
     findings, rows, plots = [], [], []

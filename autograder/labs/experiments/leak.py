@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PARTS = ("part1", "part3", "part4", "part5")
 
 HEADS = 4
+STEPS = 200  # as many as the exercise says
 EVERY = 20  # steps between two looks at what is held out
 LOOKED_AT, IN_THE_END = 16, 64  # held-out windows: an honest look runs the model once for every position
 AROUND = 6  # tokens back and ahead that the picture shows
@@ -109,7 +110,7 @@ class _Last(nn.Module):
 
 def run(bench: Bench) -> Report:
     """Train with and without the mask, and judge each both ways."""
-    chosen = on.grounds(bench, steps=200, lr=3e-3, warmup=20, late=1.0)  # as many steps as the exercise says
+    chosen = on.grounds(bench, steps=STEPS, lr=3e-3, warmup=20, late=1.0)
     plan = [{"masked": masked, **ground.settings()} for ground in chosen for masked in (True, False)]
     found = bench.measure(opened, plan, lambda s: s["steps"] * s["batch"] * s["context"])
     findings, rows, plots = [], [], []
