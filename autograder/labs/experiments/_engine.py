@@ -76,7 +76,8 @@ class Engine:
             wide = x.layer_norm(own["ln2.weight"], own["ln2.bias"]).matmul(own["up"]).add(own["up_bias"]).gelu()
             thought = wide.matmul(own["down"]).add(own["down_bias"])
             x = x.add(thought) if self.shape.residual else thought
-        x = x.layer_norm(p["ln_f.weight"], p["ln_f.bias"])
+        final = {"weight": p["ln_f.weight"], "bias": p["ln_f.bias"]}
+        x = x.layer_norm(**final)
         return x.matmul(p["tok_emb"].transpose(0, 1)).reshape(n, length, -1)
 
     def _attend(self, x: Any, own: dict[str, Any], n: int, length: int) -> Any:

@@ -128,7 +128,7 @@ def map_findings(shown: dict[str, Any]) -> list[Finding]:
             moved,
             reproduced=moved >= 0.5,
             in_direction=moved >= 0.1,
-            why=by_seed if moved >= 0.1 else fetched,
+            why=fetched if moved < 0.1 and adjective >= 0.5 else by_seed,
             style=".2f",
         ),
     ]

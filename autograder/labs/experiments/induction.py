@@ -152,8 +152,8 @@ def run(bench: Bench) -> Report:
             "written down, and reads what stands there. The second can only read what a block before it has written.",
             WHY_REDRAWN
             + " The last row of the first table is your GPT with part 6's own weights, trained as long: where "
-            "only tokens that can be known are trained, as here, it gets there too, later. Trained on every token, with "
-            "tied tables, for 250 steps at 3e-3 it stayed at 23 %.",
+            "only tokens that can be known are trained, as here, it gets there too, later. Trained on every token, "
+            "with tied tables, for 250 steps at 3e-3 it stayed at 23 %.",
             "In the second copy the head of block 1 reads here and there: what stood before a token has been written "
             "down in the first copy, and no one looks for it in the second. Its mean over all places can "
             "therefore be half of what it is in the first copy.",

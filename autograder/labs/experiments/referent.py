@@ -157,7 +157,8 @@ def run(bench: Bench) -> Report:
             "takes, the others lose. Leave its column out, share the rest out anew, and they are equal again, up to "
             "rounding. In the second block nothing is equal any more: its input has read the adjective.",
             "How much of that is to be seen differs by seed, since heads divide the work as they please: the text's "
-            "0.70 and 1.00 belong to its own model.",
+            "0.70 and 1.00 belong to its own model. The pair that is drawn is the text's, whether or not this draw has "
+            "trained it.",
         ),
         data=f"the referent language, 16 nouns, {'; '.join(sorted({_words(s) for s in plan}))}",
     )
