@@ -142,15 +142,15 @@ if __name__ == "__main__":
 
     def train(model: nn.Module, idx: Tensor, targets: Tensor, scored: Tensor, steps: int, lr: float) -> nn.Module:
         """Train on 32 rows a step, on the targets (N, T) where scored (N, T) is True."""
-        optimizer = torch.optim.AdamW(model.parameters(), lr)
-        for step in range(steps):
-            optimizer.param_groups[0]["lr"] = lr * min(1, (step + 1) / (0.1 * steps), (steps - step) / (0.3 * steps))
+        adam = torch.optim.AdamW(model.parameters(), lr)
+        for done in range(steps):
+            adam.param_groups[0]["lr"] = lr * min(1, (done + 1) / (0.1 * steps), (steps - done) / (0.3 * steps))
             rows = torch.randint(len(idx), (32,))
             kept = scored[rows]
             loss = F.cross_entropy(model(idx[rows])[kept], targets[rows][kept])
-            optimizer.zero_grad()
+            adam.zero_grad()
             loss.backward()
-            optimizer.step()
+            adam.step()
         return model
 
     def learn_referents(
@@ -269,8 +269,8 @@ def attention_maps(model: nn.Module, idx: Tensor) -> list[Tensor]:
     """
     received: list[Tensor] = []
     hooks = [
-        block.attention.register_forward_pre_hook(lambda module, args: received.append(args[0]))
-        for block in model.blocks
+        each.attention.register_forward_pre_hook(lambda module, args: received.append(args[0]))
+        for each in model.blocks
     ]
     was_training = model.training
     model.eval()
@@ -311,10 +311,11 @@ if __name__ == "__main__":
 # street.
 #
 # But it is not the word that is read. By then, the vector at position 12 is the comma *and what the first block has
-# added to it*, and the comma stands after the adjective and both nouns: it is a good place to put an answer down. A map
-# says from which place a head takes something. It does not say what lies there. (A text that trained such a model on
-# other first weights found a neater map: 0.70 on the first noun in block 1, 1.00 on `tired` in block 2. Both models are
-# right on all pairs. With another seed yours will tell a third story.)
+# added to it*, and the comma stands after both nouns and the adjective: a good place to put an answer down. Position 4
+# stands after the first noun and before the second, so nothing but the first can have been left there. A map says from
+# which place a head takes something. It does not say what lies there. (A text that trained such a model on other first
+# weights found a neater map: 0.70 on the first noun in block 1, 1.00 on `tired` in block 2. Both models are right.
+# With another seed yours will tell a third story.)
 #
 # ### A sentence that is nearly true
 #

@@ -594,8 +594,8 @@ if __name__ == "__main__":
         followers = torch.stack([torch.randperm(32)[:4] for _ in range(32)])
         words, places, blocks = nn.Embedding(32, 32), nn.Embedding(T, 32), twelve_blocks(norm, residual=True, T=T)
         model = nn.ModuleList([words, places, blocks, LayerNorm(32), nn.Linear(32, 32)])
-        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
-        rising = torch.optim.lr_scheduler.LinearLR(optimizer, 0.05, total_iters=warm_up) if warm_up else None
+        adam = torch.optim.AdamW(model.parameters(), lr=1e-2)
+        rising = torch.optim.lr_scheduler.LinearLR(adam, 0.05, total_iters=warm_up) if warm_up else None
         seen = []
         for _ in range(steps):
             text = torch.randint(32, (16, 1))
@@ -605,9 +605,9 @@ if __name__ == "__main__":
             for layer in [*blocks, *model[3:]]:
                 x = layer(x)
             loss = F.cross_entropy(x.flatten(0, 1), text[:, 1:].flatten())
-            optimizer.zero_grad()
+            adam.zero_grad()
             loss.backward()
-            optimizer.step()
+            adam.step()
             if rising is not None:
                 rising.step()
             seen.append(loss.item())

@@ -129,6 +129,7 @@ def copy_course(target: Path) -> None:
     named = {part for expected in (EXAMPLE | HOSTILE).values() for part in expected if part.startswith("part")}
     policy["limits"]["check_s"] = CHECK_S
     policy["parts"] = {name: {"weight": 1.0} for name in sorted(named)}
+    policy["bands"] = {name: bands for name, bands in policy.get("bands", {}).items() if name in named}
     target.mkdir()
     (target / "grading.yml").write_text(yaml.safe_dump(policy), encoding="utf-8")
     for folder in sorted((ROOT / "assignments").iterdir()):

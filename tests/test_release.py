@@ -17,6 +17,8 @@ import pytest
 
 import autograder
 from autograder.build import find_regions, plan, template, write
+from autograder.nbgrader.questions import FILE as QUESTIONS
+from autograder.nbgrader.questions import read_questions
 from autograder.parts import load_parts
 from autograder.records import Part
 
@@ -44,6 +46,7 @@ DECOYS = (
     "solutions/part1_average.py",
     "student_template/.ipynb_checkpoints/part1_average-checkpoint.ipynb",
     "student_template/checks/part1_average/mistakes.py",
+    "student_template/checks/part1_average/questions.yml",
     "student_template/checks/part1_average/test_hidden.py",
     "student_template/checks/part1_average/__pycache__/test_public.cpython-311.pyc",
     "student_template/my_solution.py",
@@ -124,7 +127,8 @@ def secrets_of(part: Part, published: str) -> list[Secret]:
     for name in ("test_hidden.py", "mistakes.py"):
         if (part.folder / name).is_file():
             secrets += file_secrets(part.folder / name, published)
-    return secrets
+    rubrics = [line for question in read_questions(part) for line in question.rubric]
+    return secrets + telling(rubrics, published, f"{part.folder.name}/{QUESTIONS}")
 
 
 def file_secrets(path: Path, given: str) -> list[Secret]:
@@ -284,7 +288,7 @@ def test_no_file_of_the_package_stays_at_home_unnoticed() -> None:
 
 def test_search_finds_each_kind_of_secret_wherever_it_is_put(secrets: list[Secret]) -> None:
     """A search that finds nothing proves something only if it would have found it."""
-    kinds = ("solution of", "/test_hidden.py", "/mistakes.py")
+    kinds = ("solution of", "/test_hidden.py", "/mistakes.py", f"/{QUESTIONS}")
     samples = [next(secret for secret in secrets if kind in secret.origin) for kind in kinds]
     samples.append(next(secret for secret in secrets if secret.is_name))
     for secret in samples:
@@ -307,6 +311,7 @@ def test_search_has_something_to_look_for_in_every_exercise(secrets: list[Secret
         assert any(f"solution of {part.name} " in origin for origin in origins), part.name
         assert f"{part.module}/test_hidden.py" in origins
         assert f"{part.module}/mistakes.py" in origins
+        assert f"{part.module}/{QUESTIONS}" in origins
 
 
 # Run in a process of its own, so that a student's modules never meet ours. Every parameter is filled with None:

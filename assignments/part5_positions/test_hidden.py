@@ -149,6 +149,7 @@ def test_sinusoids_are_exact(student, rng):
 @check(points=1, exercise="sinusoidal_positions", hint="How many columns does one wave need?")
 def test_sinusoids_need_an_even_width(student, rng):
     """A width of 7 leaves a wave without its partner: it is refused with the number."""
+    tensor(student.sinusoidal_positions(4, 6), shape=(4, 6), dtype=torch.float32)  # what is even is not refused
     for d in (7, 1):
         raises_value_error(student.sinusoidal_positions, 4, d, mentions=[str(d)], because=f"{d} is odd")
 

@@ -545,8 +545,8 @@ def from_prefixes(model, docs, what):
     """
     n, length = docs.shape
     rows = []
-    for t in range(1, length):
-        logits = tensor(model(torch.from_numpy(docs[:, :t])), shape=(n, t, V), what=f"the logits of {what}")
+    for seen in range(1, length):
+        logits = tensor(model(torch.from_numpy(docs[:, :seen])), shape=(n, seen, V), what=f"the logits of {what}")
         expect(
             bool(torch.isfinite(logits).all()), f"The logits of {what} are not finite: it diverged.", evidence=logits
         )

@@ -1,6 +1,7 @@
 """The command line: words typed, one call, what is printed, the exit code.
 
-Exit: 0 all passed; 1 a check did not pass; 2 the input is wrong; 3 a bug of ours; 130 stopped by Ctrl-C.
+Exit: 0 all passed; 1 a check did not pass; 2 the input is wrong, or a regrade waits for --yes; 3 a bug of ours; 130
+stopped by Ctrl-C.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ from typing import NoReturn
 import typer
 
 from autograder import __version__
-from autograder.cli import author, instructor, student
+from autograder.cli import author, export, instructor, labs, nbgrader, student
 from autograder.cli.interrupts import patient_interrupts
 from autograder.errors import GptHwError
 
@@ -29,6 +30,9 @@ app = typer.Typer(
 student.register(app)
 instructor.register(app)
 author.register(app)
+labs.register(app)
+nbgrader.register(app)
+export.register(app)
 
 
 def _print_version(wanted: bool) -> None:
