@@ -269,8 +269,7 @@ def attention_maps(model: nn.Module, idx: Tensor) -> list[Tensor]:
     """
     received: list[Tensor] = []
     hooks = [
-        each.attention.register_forward_pre_hook(lambda module, args: received.append(args[0]))
-        for each in model.blocks
+        each.attention.register_forward_pre_hook(lambda module, args: received.append(args[0])) for each in model.blocks
     ]
     was_training = model.training
     model.eval()

@@ -236,7 +236,9 @@ SECRET_WORDS = {
 
 
 @pytest.mark.parametrize(
-    "show", [set(c) for n in range(len(SHOWABLE) + 1) for c in combinations(sorted(SHOWABLE), n)], ids=str
+    "show",
+    [set(c) for n in range(len(SHOWABLE) + 1) for c in combinations(sorted(SHOWABLE), n)],
+    ids=lambda show: " ".join(sorted(show)) or "nothing",
 )
 def test_hidden_check_shows_exactly_what_is_allowed(show):
     html = page_of(make_score(full_result(SECRET, "secret")), show_hidden=show)

@@ -252,7 +252,7 @@ def _signature(node: ast.AST) -> inspect.Signature | None:
 
 @cache
 def suites(part_name: str) -> dict[str, Any]:
-    """Give every check of a part, public and hidden, by id, but those that train: an hour for what nothing here does."""
+    """Give every check of a part by id, but those that train: nothing here trains, and failing to costs minutes."""
     part = PARTS[part_name]
     exact = {check.id for check in part.checks if not check.trains}
     return {name: function for name, function in load_suites(part.folder, hidden=True).items() if name in exact}

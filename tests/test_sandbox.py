@@ -125,7 +125,7 @@ def test_every_probe_is_stopped(server, each_rung):
     report = probe_rung(server, each_rung, LIMITS, [SUITES, Path(__file__)])
     assert {name: found for name, found in report.findings.items() if found} == {}
     assert report.holds
-    assert len(report.findings) == 11
+    assert len(report.findings) == 12
 
 
 def test_every_probe_is_stopped_in_a_worker_that_has_torch(torch_server, each_rung):
@@ -423,6 +423,86 @@ def test_asking_a_worker_that_has_ended_fails_in_words_too(server, rung):
                 run.call("f")
 
 
+# -- what it leaves running ------------------------------------------------------------------------------------------
+
+
+RESTLESS = """
+import ctypes, os, threading
+stop = False
+def spin():
+    while not stop: pass
+def leave():
+    for _ in range(8): threading.Thread(target=spin, daemon=True).start()
+    return 1
+def after():
+    global stop
+    stop = True
+    return 2
+def linger():
+    return ctypes.CDLL(None, use_errno=True).prctl(1, 0, 0, 0, 0)
+def idle():
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+def crowd():
+    threading.stack_size(32768)
+    wait, count = threading.Event(), 0
+    try:
+        while count < 3000:
+            threading.Thread(target=wait.wait, daemon=True).start()
+            count += 1
+    except RuntimeError:
+        pass
+    return count
+"""
+
+
+def test_threads_that_are_left_behind_do_not_run_between_two_requests(server, each_rung):
+    with Run(server, each_rung, RESTLESS) as run:
+        run.call("leave")
+        used = run.worker._pieces.cpu_s()
+        time.sleep(0.5)
+        assert run.worker._pieces.cpu_s() - used < 0.05  # the clock of this figure ticks a hundred times a second
+        assert run.call("after")["value"] == 2  # and they run on where a call does
+
+
+def test_a_worker_cannot_undo_that_it_ends_with_its_server(each_rung):
+    with ForkServer((), from_this_process=True) as server, Run(server, each_rung, RESTLESS + STUBBORN) as run:
+        assert run.call("linger")["value"] == -1
+        pid = run.worker._pieces.pid
+        os.kill(server._process._pid, signal.SIGKILL)
+        assert eventually(lambda: _is_zombie(pid))
+
+
+def test_a_worker_cannot_choose_to_be_served_last(server, each_rung):
+    # A process that only runs when nothing else does has always waited, and waiting moves its deadline.
+    with Run(server, each_rung, RESTLESS) as run:
+        assert run.call("idle")["error"]["type"] == "PermissionError"
+
+
+def test_threads_are_limited_for_a_user_of_its_own(server, each_rung):
+    if os.geteuid() != 0 and each_rung == 2:
+        pytest.skip("an ordinary user's worker shares the user with the grader here")
+    with Run(server, each_rung, RESTLESS) as run:
+        assert run.call("crowd")["value"] < confine.MAX_THREADS
+
+
+CROWD = """
+import sys, time
+sys.path[:0] = [{repository!r}, {repository!r} + "/tests"]
+from test_sandbox import LIMITS, RESTLESS, Run
+from autograder.sandbox import ForkServer
+with ForkServer((), from_this_process=True) as server, Run(server, {rung}, RESTLESS, seconds=60) as run:
+    print(run.call("crowd")["value"])
+"""
+
+
+@needs_root
+@pytest.mark.parametrize("rung", [2, UNSAFE])
+def test_threads_are_limited_where_the_user_is_the_graders_too(rung):
+    text = CROWD.format(repository=str(SUITES.parent), rung=rung)
+    done = subprocess.run(as_user.command([sys.executable, "-c", text]), capture_output=True, timeout=120, cwd="/")
+    assert int(done.stdout or -1) in range(100, 600), done.stderr.decode()[-1000:]
+
+
 # -- limits --------------------------------------------------------------------------------------------------------
 
 
@@ -549,6 +629,38 @@ def test_without_a_wall_what_a_worker_started_ends_with_it(server):
                 with pytest.raises(WorkerDied):
                     run.call("die")
         assert eventually(lambda child=child: not Path(f"/proc/{child}").exists() or _is_zombie(child))
+
+
+def test_without_a_wall_a_process_that_left_its_group_ends_too(server):
+    text = """
+import os, time
+def leave():
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        os.write(write, str(os.getpid()).encode())
+        time.sleep(60)
+    return int(os.read(read, 20))
+"""
+    with Run(server, UNSAFE, text) as run:
+        child = run.call("leave")["value"]
+        assert Path(f"/proc/{child}").exists()
+    assert eventually(lambda: _is_zombie(child))
+
+
+def test_without_a_wall_time_and_memory_are_still_limited(server):
+    with Run(server, UNSAFE, STUBBORN + "def bomb():\n    return len(bytearray(2**30))\n") as run:
+        assert run.call("bomb")["error"]["type"] == "MemoryError"
+        with pytest.raises(WorkerTimedOut):
+            run.call("loop", seconds=0.5)
+    with ForkServer((), from_this_process=True) as other:
+        run = Run(other, UNSAFE, STUBBORN)
+        pid = run.worker._pieces.pid
+        os.kill(other._process._pid, signal.SIGKILL)
+        assert eventually(lambda: _is_zombie(pid))
+        run.worker.close()
 
 
 def _is_zombie(pid: int) -> bool:

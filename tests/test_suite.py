@@ -484,8 +484,8 @@ def test_python_m_autograder_imports_nothing_from_the_current_folder(tmp_path):
 
 
 def test_pytest_is_told_to_look_nowhere_else():
-    options = " ".join(run_module._OPTIONS)
-    for needed in ("--noconftest", f"-c {os.devnull}", f"--rootdir {os.sep}", "-p no:cacheprovider"):
+    options = " ".join([*run_module._OPTIONS, *run_module._looking_in(Path("part"))])
+    for needed in ("--noconftest", f"-c {os.devnull}", "--rootdir part", "--confcutdir part", "-p no:cacheprovider"):
         assert needed in options
     assert Path(os.devnull).exists()
     assert UNSAFE == 3

@@ -81,6 +81,10 @@ class InProcessWorker:
         """Return nothing: there is no limit here."""
         return 0.0
 
+    def threads(self) -> int:
+        """Return 1: what runs in this process is not told apart."""
+        return 1
+
     def forget_printed(self) -> None:
         """Do nothing: it was seen already."""
 

@@ -4,6 +4,7 @@ Every call is a request through the wall; what comes back is plain data or a han
 side becomes a ``CheckFailure`` in words.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,6 +16,8 @@ from autograder.checks.failures import CheckFailure, Evidence, next_step
 from autograder.checks.guards import Named, NotData
 from autograder.records import Outcome
 from autograder.wire import MAX_TEXT, Array, Opaque, ProtocolViolation, WorkerDied, WorkerTimedOut, decode, encode
+
+_MOST_PARAMETERS = 1 << 25  # in float32 as many bytes as a reply may have
 
 
 class Connection(Protocol):
@@ -140,6 +143,9 @@ class Handle(NotData):
         shapes = _value_of(reply, f"reading the parameters of {self.label}")
         if not isinstance(shapes, dict) or not all(_is_shape(shape) for shape in shapes.values()):
             raise CheckFailure(f"the parameters of {self.label} cannot be listed.")
+        count = sum(map(math.prod, shapes.values()))
+        if count > _MOST_PARAMETERS:  # a suite may go on to draw so many numbers
+            raise CheckFailure(f"the parameters of {self.label} hold {count:,} numbers, far more than expected.")
         return Named(shapes, self.label)
 
     def load(self, weights: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
@@ -257,7 +263,7 @@ def _handle_node(value: Any) -> Any:
 
 
 def _is_shape(value: Any) -> bool:
-    return isinstance(value, tuple) and all(type(size) is int for size in value)
+    return isinstance(value, tuple) and all(type(size) is int and size >= 0 for size in value)
 
 
 def _fits_arguments(found: Any, args: Sequence[Any]) -> bool:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _FORMAT = 1
-_SHARED = ("data.py", "rungs.py", "training.py", "lm/by_numpy.py")  # what measurements are made with, beside the lab's own module
+# What measurements are made with, beside the lab's own module.
+_SHARED = ("data.py", "rungs.py", "training.py", "lm/by_numpy.py")
 _BESIDE = re.compile(r"autograder\.labs\.experiments(?:\.| import )(\w+)")
 
 

@@ -183,6 +183,7 @@ class Worker:
         left_s = max(0.001, deadline - time.monotonic())
         self._deadline, self._waited_s = deadline, self._pieces.waited_s()
         self._last_cpu_s = self._pieces.cpu_s() + left_s
+        self._pieces.resume()
         try:
             channel.settimeout(left_s)
             channel.sendall(frame)
@@ -198,6 +199,7 @@ class Worker:
             self._end()
             text = f"the code wrote {violation.reason} where its answer belongs; the process was stopped"
             raise ProtocolViolation(text) from None
+        self._pieces.pause()  # no thread that it left behind takes time from the grader or from other workers
         return header, back
 
     def _read_exactly(self, size: int) -> bytearray:
@@ -229,6 +231,10 @@ class Worker:
     def waited_s(self) -> float:
         """Return how long the process has stood ready without being let run."""
         return self._pieces.waited_s()
+
+    def threads(self) -> int:
+        """Return how many threads the process has; 0 where the system does not say."""
+        return self._pieces.threads()
 
     def _epitaph(self) -> str:
         ended = self._pieces.ended(1.0)

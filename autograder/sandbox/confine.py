@@ -4,17 +4,21 @@ Rung 1: namespaces with a root of its own, then rung 2. Rung 2: another user (wh
 limits, Landlock, seccomp. Rung 3: limits only, for a machine that has nothing else, by explicit wish.
 """
 
+import contextlib
 import os
 import resource
 import stat
 import sys
 import tempfile
+import threading
 from dataclasses import dataclass
 
 from autograder.records import Limits
 from autograder.sandbox import landlock, seccomp, syscalls
 
 MAX_THREADS = 64
+# Where the worker's user is the grader's too, the limit counts what both have: room for so many more.
+_ROOM_AMONG_OTHERS = (512, 8192)
 SCRATCH_MIB = 16
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 FIRST_WORKER_UID = 61_000  # above the users of any distribution, below the range of system services
@@ -166,7 +170,42 @@ def _limit(limits: Limits, *, own_user: bool) -> None:
         with open("/proc/self/statm") as handle:
             mapped = int(handle.read().split()[0]) * resource.getpagesize()
         values[resource.RLIMIT_AS] = mapped + (limits.memory_mib << 20)
-    if own_user:  # the limit counts all processes of a user: only a user of the worker's own has none already
+    if own_user:
         values[resource.RLIMIT_NPROC] = MAX_THREADS
+    elif syscalls.IS_LINUX:
+        _limit_threads_among_others()
     for what, value in values.items():
         resource.setrlimit(what, (value, value))
+
+
+def _limit_threads_among_others() -> None:
+    # The limit counts every thread of a user, in other containers too, which cannot be seen from here: so it is tried.
+    _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    seen = _threads_of(os.getuid())
+    for room in _ROOM_AMONG_OTHERS:
+        if hard != resource.RLIM_INFINITY and seen + room >= hard:
+            return  # the machine's own limit is narrower
+        resource.setrlimit(resource.RLIMIT_NPROC, (seen + room, hard))
+        if _thread_starts():
+            resource.setrlimit(resource.RLIMIT_NPROC, (seen + room, seen + room))
+            return
+    resource.setrlimit(resource.RLIMIT_NPROC, (hard, hard))
+
+
+def _threads_of(uid: int) -> int:
+    count = 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):  # it has ended
+            if os.stat(f"/proc/{name}").st_uid == uid:
+                count += len(os.listdir(f"/proc/{name}/task"))
+    return count
+
+
+def _thread_starts() -> bool:
+    thread = threading.Thread(target=lambda: None)
+    try:
+        thread.start()
+    except RuntimeError:
+        return False
+    thread.join()
+    return True

@@ -120,6 +120,7 @@ def _become_keeper(
 def _keep(wish: dict[str, Any], channel: int, output: int, status: socket.socket, folder: str, number: int) -> None:
     if syscalls.IS_LINUX:
         syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+        syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
     rung = wish["rung"]
     uid = FIRST_WORKER_UID + number % 1000 if os.getuid() == 0 and rung < 3 else None
     plan = Confinement(rung=rung, limits=Limits(**wish["limits"]), uid=uid, root=folder)
@@ -137,9 +138,24 @@ def _keep(wish: dict[str, Any], channel: int, output: int, status: socket.socket
     with contextlib.suppress(OSError):
         os.killpg(pid, signal.SIGKILL)  # what it started, on the rung where it could
     _, raw, usage = os.wait4(pid, 0)
+    _end_orphans()
     code = os.waitstatus_to_exitcode(raw)
     end = {"code": code, "cpu_s": usage.ru_utime + usage.ru_stime, "peak_kib": usage.ru_maxrss}
     status.send(json.dumps(end).encode())
+
+
+def _end_orphans() -> None:
+    # On the rung where a worker can start processes, some may have left its group: they are this process's now.
+    with contextlib.suppress(OSError):  # where the system does not list children, the group was all that has a name
+        while children := _children():
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+
+
+def _children() -> list[int]:
+    with open(f"/proc/self/task/{os.getpid()}/children") as handle:
+        return [int(child) for child in handle.read().split()]
 
 
 def _become_worker(plan: Confinement, wish: dict[str, Any], channel: int, output: int) -> None:

@@ -143,6 +143,19 @@ def privileges(facts: Mapping[str, Any]) -> str | None:
     return _first_success(attempts) or ("is still root" if os.getuid() == 0 else None)
 
 
+def staying(facts: Mapping[str, Any]) -> str | None:
+    """Ask to be served only when nothing else runs, and to outlive whoever started it."""
+    attempts: list[tuple[str, Callable[[], object]]] = [
+        ("chose to be served last", _be_served_last),
+        ("can outlive the fork server", lambda: syscalls.prctl(syscalls.PR_SET_PDEATHSIG, 0)),
+    ]
+    return _first_success(attempts)
+
+
+def _be_served_last() -> None:
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
 def memory(facts: Mapping[str, Any]) -> str | None:
     """Allocate more than the limit (and the little that was mapped but free before)."""
     too_much_mib = facts["memory_mib"] + 128
@@ -188,8 +201,9 @@ def threads(facts: Mapping[str, Any]) -> str | None:
         return "no thread can be started"
 
 
+SECRETS = "hidden suites and submissions unreadable"
 PROBES: dict[str, Probe] = {
-    "hidden suites and submissions unreadable": read_secrets,
+    SECRETS: read_secrets,
     "the machine's files unreadable": read_system,
     "nothing writable outside": write_outside,
     "nothing changeable outside": change_outside,
@@ -197,6 +211,7 @@ PROBES: dict[str, Probe] = {
     "no new processes": processes,
     "the grader out of reach": other_processes,
     "no privileges": privileges,
+    "no delay and no staying on": staying,
     "memory limit": memory,
     "file limits": files,
     "threads work": threads,

@@ -94,6 +94,10 @@ class WorkerProcess:
             f"{self.pid}", "stat", lambda text: sum(map(int, text.rpartition(")")[2].split()[11:13])) / ticks
         )
 
+    def threads(self) -> int:
+        """Return how many threads the process has; 0 where the system does not say."""
+        return int(self._proc(f"{self.pid}", "stat", lambda text: float(text.rpartition(")")[2].split()[17])))
+
     def _proc(self, whose: str, name: str, read: Callable[[str], float]) -> float:
         try:
             with open(f"/proc/{whose}/{name}") as handle:

@@ -9,7 +9,7 @@ import errno
 import os
 import struct
 
-from autograder.sandbox.syscalls import MACHINE, PR_SET_SECCOMP, prctl
+from autograder.sandbox.syscalls import MACHINE, PR_SET_PDEATHSIG, PR_SET_SECCOMP, prctl
 
 _SECCOMP_MODE_FILTER = 2
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -40,6 +40,7 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
     "mknod": (133, None), "mknodat": (259, 33), "setpriority": (141, 140), "ioprio_set": (251, 30),
     "settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171), "clock_adjtime": (305, 266),
+    "sched_setparam": (142, 118), "sched_setscheduler": (144, 119), "sched_setattr": (314, 274),
     "sethostname": (170, 161), "setdomainname": (171, 162), "iopl": (172, None), "ioperm": (173, None),
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "vhangup": (153, 58), "fanotify_init": (300, 262),
     "inotify_init": (253, None), "inotify_init1": (294, 26), "migrate_pages": (256, 238), "move_pages": (279, 239),
@@ -52,11 +53,11 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
 }  # fmt: skip
 # Allowed for this process itself (first argument 0 or its own id), refused for any other.
 _SELF_ONLY: dict[str, tuple[int, int]] = {
-    "prlimit64": (302, 261), "sched_setaffinity": (203, 122), "sched_setparam": (142, 118),
-    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
-    "rt_tgsigqueueinfo": (297, 240),
+    "prlimit64": (302, 261), "sched_setaffinity": (203, 122), "tgkill": (234, 131),
+    "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240),
 }  # fmt: skip
 _CLONE = (56, 220)
+_PRCTL = (157, 167)
 # open, openat: (number on x86_64, number on aarch64, which argument holds the flags).
 _OPENS: tuple[tuple[int | None, int | None, int], ...] = ((2, None, 1), (257, 56, 2))
 # Numbers from here on are newer than this list: they answer "no such call", and libc falls back to older ones.
@@ -101,6 +102,12 @@ def _filter(column: int) -> list[bytes]:
         _step(_JUMP_EQUAL, _CLONE[column], 0, 4),
         _step(_LOAD, _ARGUMENTS),
         _step(_JUMP_ANY_BIT, _CLONE_THREAD, 1, 0),
+        _step(_RETURN, refuse),
+        _step(_RETURN, _ALLOW),
+        # prctl: all but the signal at the parent's death, without which a worker would outlive a killed grader.
+        _step(_JUMP_EQUAL, _PRCTL[column], 0, 4),
+        _step(_LOAD, _ARGUMENTS),
+        _step(_JUMP_EQUAL, PR_SET_PDEATHSIG, 0, 1),
         _step(_RETURN, refuse),
         _step(_RETURN, _ALLOW),
     ]

@@ -11,6 +11,7 @@ from autograder.errors import SandboxError
 from autograder.records import Limits
 from autograder.sandbox import landlock, seccomp, syscalls
 from autograder.sandbox.client import ForkServer
+from autograder.sandbox.probes import SECRETS
 
 UNSAFE = 3
 RUNG_NAMES = {
@@ -105,4 +106,13 @@ def choose_rung(
     if unsafe:
         return UNSAFE, reports
     found = " | ".join(f"rung {report.rung}: {report.broken}" for report in reports)
-    raise SandboxError(f"no sandbox holds on this machine ({found})", _REMEDY)
+    raise SandboxError(f"no sandbox holds on this machine ({found})", remedy_for(reports))
+
+
+def remedy_for(reports: Sequence[RungReport]) -> str:
+    """Say what to do where no rung holds."""
+    only = {name for report in reports for name, what in report.findings.items() if what}
+    if only == {SECRETS} and not any(report.problem for report in reports):
+        # Everything that Python itself is installed in can be read by every worker.
+        return "move the course and the submissions out of the folders that Python and its packages lie in"
+    return _REMEDY

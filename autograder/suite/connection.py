@@ -29,6 +29,10 @@ class WorkerLike(Protocol):
         """Return how long it has stood ready while the machine did not let it run."""
         ...
 
+    def threads(self) -> int:
+        """Return how many threads it has."""
+        ...
+
     def printed(self) -> str:
         """Return what was printed since ``forget_printed``."""
         ...
@@ -76,6 +80,7 @@ class PartConnection:
         self._sources = dict(sources)
         self._limits = limits
         self._worker: WorkerLike | None = None
+        self._own_threads = 0  # once the file is imported
         self._left_s = 0.0
         self._timeouts: Counter[str] = Counter()
         self._deaths: Counter[str] = Counter()
@@ -91,9 +96,11 @@ class PartConnection:
         if self._not_importable is not None:
             raise self._not_importable
         self._printed = ""
-        if self._worker is not None and not self._begun(self._worker, seed):
-            # Something that an earlier check left running ended or blocked the process: not this check's doing.
-            self._bury(self._worker)
+        if self._worker is not None:
+            # What an earlier check left running is not this check's doing: it may end the process, block it or slow it.
+            left_running = self._worker.threads() > self._own_threads
+            if left_running or not self._begun(self._worker, seed):
+                self._bury(self._worker)
         if self._worker is None:
             worker = self._worker = self._open_worker()
             try:
@@ -101,6 +108,7 @@ class PartConnection:
             except NotImportable as reason:
                 self._not_importable = reason
                 raise
+            self._own_threads = worker.threads()
             if not self._begun(worker, seed):
                 self._bury(worker)
                 raise NotImportable(f"{self._module}.py: its process ended as soon as it was imported.")

@@ -1,17 +1,22 @@
 """Pytest runs the suites in this process; a small plugin gives them their arguments and keeps the results."""
 
 import contextlib
+import copy
 import io
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torch import Tensor
 
-from autograder.checks import CheckFailure, Rng, Student
+from autograder.checks import CheckFailure, Rng, Student, describe
 from autograder.checks.bands import Band, Bands
 from autograder.checks.catalogue import Catalogue
 from autograder.checks.diagnosis import diagnose
@@ -21,11 +26,16 @@ from autograder.suite.connection import NotImportable, PartConnection, WorkerLik
 
 # No file of the machine or of the submission configures this run, and no other plugin takes part in it.
 _OPTIONS = (
-    "-c", os.devnull, "--rootdir", os.sep, "--noconftest", "--import-mode=importlib", "-q", "--tb=no", "--no-header",
+    "-c", os.devnull, "--noconftest", "--import-mode=importlib", "-q", "--tb=no", "--no-header",
     "--continue-on-collection-errors",
     "-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "no:threadexception", "-p", "no:logging",
     "-p", "no:doctest", "-p", "no:junitxml", "-p", "no:faulthandler", "-p", "no:warnings", "-p", "no:stepwise",
 )  # fmt: skip
+
+# What a reply holds where it is no object of the student's.
+_PLAIN = (type(None), bool, int, float, str, list, tuple, dict, Tensor, torch.dtype)
+_NOT_CALLABLE = re.compile(r"'([\w.]+)' object is not callable")
+_MOST_NUMBERS = 1_000_000  # in the evidence of one check
 
 
 def run_part(
@@ -61,8 +71,11 @@ def run_part(
     visible = {name: text for name, text in sources.items() if name == part.module or name in part.needs}
     connection = PartConnection(open_worker, part.module, visible, limits)
     plugin = _Plugin(part, connection, seed, Bands(bands or {}, part.name))
+    plugin.is_brief = not extra_options
+    # Public ones first: what student code learns from a hidden check's arguments then comes too late to be shown.
     files = {_suite(check) for check in part.checks}
-    arguments = [*_OPTIONS, *extra_options, *(str(part.folder / name) for name in sorted(files, reverse=True))]
+    suites = [str(part.folder / name) for name in sorted(files, reverse=True)]
+    arguments = [*_OPTIONS, *_looking_in(part.folder), *extra_options, *suites]
     try:
         status = _run_pytest(arguments, plugin, quiet=not extra_options)
     finally:
@@ -71,6 +84,11 @@ def run_part(
         raise KeyboardInterrupt
     left = extra_options and status == pytest.ExitCode.INTERRUPTED  # a person who leaves the debugger has seen enough
     return [*_named(plugin, catalogue), *([] if left else plugin.unheard(status))]
+
+
+def _looking_in(folder: Path) -> tuple[str, ...]:
+    # Or pytest goes through every folder on the way from the system's root.
+    return ("--rootdir", str(folder), "--confcutdir", str(folder))
 
 
 def _run_pytest(arguments: list[str], plugin: "_Plugin", *, quiet: bool) -> int:
@@ -119,6 +137,7 @@ class _Plugin:
         self.results: list[CheckResult] = []
         self.failures: dict[str, CheckFailure | None] = {}
         self.interrupted = False
+        self.is_brief = True  # nobody looks at what pytest itself says
         self._broken: dict[str, str] = {}  # suite -> why it was not collected
 
     @pytest.fixture
@@ -170,15 +189,20 @@ class _Plugin:
         restart_steps()
         return (yield)
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
-        report = yield
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> pytest.TestReport | None:
         check = self._checks.get(item.name.removeprefix("test_"))
         if check is not None and (call.when == "call" or call.excinfo is not None):
             error = call.excinfo.value if call.excinfo else None
             result = self._result(check, error)
             self.results.append(replace(result, seconds=time.perf_counter() - self._started))
-        return report
+            if error is not None and self.is_brief:
+                # Pytest's own report draws the source around every frame, which nobody sees and takes a tenth of a
+                # second; one whose reason is a plain text is made at once.
+                plain = copy.copy(call)
+                plain.excinfo = "see the result"  # type: ignore[assignment]
+                return pytest.TestReport.from_item_and_call(item, plain)
+        return None  # pytest makes its own
 
     def _result(self, check: Check, error: BaseException | None) -> CheckResult:
         if error is None:
@@ -189,7 +213,7 @@ class _Plugin:
             printed = self._connection.printed()
             return CheckResult(check, outcome, error.message, traceback=error.traceback, printed=printed)
         if isinstance(error, CheckFailure):
-            self.failures[check.id] = error
+            self.failures[check.id] = _kept(error)
             return CheckResult(
                 check,
                 error.outcome,
@@ -202,8 +226,44 @@ class _Plugin:
             failure = CheckFailure(str(error) or "the property does not hold")
             self.failures[check.id] = failure
             return CheckResult(check, Outcome.FAILED, failure.message, printed=self._connection.printed())
+        if (text := _wrong_reply(error)) is not None:
+            self.failures[check.id] = CheckFailure(text)
+            return CheckResult(check, Outcome.FAILED, text, printed=self._connection.printed())
         text = f"the grader failed, not the work: {type(error).__name__}: {error}{_place(error)}"
         return CheckResult(check, Outcome.ERROR, text)
+
+
+def _kept(failure: CheckFailure) -> CheckFailure:
+    # Without its traceback, whose frames hold every value of the check, and without evidence of a size that no suite
+    # asks for: a submission that answers with a hundred MiB each time must not fill this process.
+    evidence = failure.evidence
+    if evidence is not None and _numbers_in(evidence.content) > _MOST_NUMBERS:
+        evidence = None
+    return CheckFailure(failure.message, evidence=evidence, outcome=failure.outcome)
+
+
+def _numbers_in(value: Any) -> int:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return sum(map(_numbers_in, value))
+    if isinstance(value, Tensor):
+        return value.numel()
+    return int(value.size) if type(value).__name__ == "ndarray" else 1
+
+
+def _wrong_reply(error: BaseException) -> str | None:
+    # A suite goes on with an object of the student's, and plain data came in its place: in the suite's own lines.
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not os.path.basename(trace.tb_frame.f_code.co_filename).startswith("test_"):
+        return None
+    if isinstance(error, AttributeError) and (type(error.obj) in _PLAIN or type(error.obj).__name__ == "ndarray"):
+        return f"{describe.kind_of(error.obj)} came back where an object with '{error.name}' is expected."
+    if isinstance(error, TypeError) and (found := _NOT_CALLABLE.fullmatch(str(error))):
+        return f"{found[1]} came back where something to call is expected."
+    return None
 
 
 def _suite(check: Check) -> str:
