@@ -19,6 +19,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(sys.platform != "linux", reason="instructors grade on Linux"),
 ]
 

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import html
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -24,7 +25,13 @@ from autograder.parts import load_parts
 pytest.importorskip("nbgrader")
 pytestmark = [pytest.mark.slow, pytest.mark.nbgrader]
 
-PARTS = load_parts(ROOT / "assignments")
+# A part of each kind; all of them, two of which train, take a quarter of an hour: GPT_HW_EVERY_PART=1, before a release.
+TRIED = ("part3", "part5", "part9")
+PARTS = {
+    name: part
+    for name, part in load_parts(ROOT / "assignments").items()
+    if name in TRIED or os.environ.get("GPT_HW_EVERY_PART")
+}
 SERVER_S = 120  # nbgrader's server starts within seconds, on a busy machine within a minute
 
 

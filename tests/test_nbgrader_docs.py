@@ -12,7 +12,7 @@ import pytest
 from nbgrader_course import ROOT, copy_checkout
 
 pytest.importorskip("nbgrader")
-pytestmark = [pytest.mark.slow, pytest.mark.nbgrader]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nbgrader]
 
 PAGE = ROOT / "docs" / "nbgrader.md"
 LINES_S = 1800  # all of them, on a busy machine

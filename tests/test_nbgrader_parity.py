@@ -10,7 +10,7 @@ import yaml
 from nbgrader_course import ROOT, THREE, NbCourse, Notebook, code_cell, copy_checkout
 
 pytest.importorskip("nbgrader")
-pytestmark = [pytest.mark.slow, pytest.mark.nbgrader]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nbgrader]
 
 EXAMPLES = ROOT / "examples"
 EXPECTED = yaml.safe_load((EXAMPLES / "expected.yml").read_text(encoding="utf-8"))

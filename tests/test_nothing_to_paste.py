@@ -329,6 +329,7 @@ def test_a_check_that_gets_exceptions_for_answers_does_not_pass(part: Part) -> N
         assert run_check(function, check_id, Deaf(), SEED) is not None, check_id  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
 def test_no_function_of_the_release_passes_a_check(part: Part, wall: tuple[ForkServer, int]) -> None:
     with Pasted(*wall, part) as pasted:

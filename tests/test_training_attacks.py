@@ -17,6 +17,7 @@ from autograder.records import Outcome, PartScore, Submission
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(sys.platform != "linux", reason="instructors grade on Linux: the wall is made of its parts"),
 ]
 

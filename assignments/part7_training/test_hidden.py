@@ -514,7 +514,7 @@ def first_weights(shapes, draw):
     """Draw the weights that a rung begins with, as torch would: what a student's layers begin with is no matter."""
     found = {}
     for name, shape in shapes.items():
-        if len(shape) == 1:  # biases, and what a LayerNorm multiplies by
+        if len(shape) <= 1:  # biases, and what a LayerNorm multiplies by
             found[name] = torch.zeros(shape) if name.endswith("bias") else torch.ones(shape)
         else:
             is_table = name.endswith("emb.weight")

@@ -45,6 +45,7 @@ def prove(
     seeds: Annotated[int, typer.Option(min=1, help="On how many seeds both right solutions are run.")] = 50,
     runs: Annotated[int, typer.Option(min=1, help="How often every check is run on right work in all.")] = 200,
     training_seeds: Annotated[int, typer.Option(min=0, help="On how many seeds the checks that train are run.")] = 2,
+    wall_every: Annotated[int, typer.Option(min=1, help="Each so-manyth mistake also goes through the wall.")] = 1,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all cores where not named.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
@@ -66,6 +67,7 @@ def prove(
             seeds=seeds,
             runs=runs,
             training_seeds=training_seeds,
+            wall_every=wall_every,
             jobs=jobs,
             on_progress=lambda done, total: status.update(f"{done} of {total} groups of trials"),
         )

@@ -107,6 +107,7 @@ def prove(
     seeds: int = 50,
     runs: int = RIGHT_RUNS,
     training_seeds: int = TRAINING_SEEDS,
+    wall_every: int = 1,
     jobs: int | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Proof:
@@ -118,6 +119,7 @@ def prove(
         seeds: On how many seeds both solutions are run.
         runs: How often every check is run on right work in all; the solution fills up what is missing.
         training_seeds: On how many seeds the checks that train are run on both solutions.
+        wall_every: Each so-manyth mistake also goes through the wall; 1 is all of them.
         jobs: Processes beside this one.
         on_progress: Told how many tasks of how many are done.
     """
@@ -127,7 +129,7 @@ def prove(
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
     with ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
         tasks = _submit(pool, course, second, (seeds, runs, training_seeds), proofs)
-        wall = try_through_the_wall(course, parts, second)  # in this process, while the pool works
+        wall = try_through_the_wall(course, parts, second, wall_every)  # in this process, while the pool works
         for done, (task, keep) in enumerate(tasks, start=1):
             keep(task.result())
             on_progress(done, len(tasks))

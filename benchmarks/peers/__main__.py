@@ -148,11 +148,13 @@ def _print(found: dict[str, Any]) -> None:
     console.print(f"{found['machine']}, load {found['load at the end']} at the end, {found['date']}")
     if "speed" in found:
         table = Table(box=None, pad_edge=False, header_style="bold")
-        heads = ("20 submissions of part 3", "s", "x ours", "cpu s", "x ours", "cpu s for one more", "x ours")
+        heads = ("20 submissions of part 3", "s", "x ours", "s for one more", "x ours", "cpu s for one more", "x ours")
         for column in (*heads, "peak MiB", "agree"):
             table.add_column(column, justify="left" if column[0] == "2" else "right")
         for tool, row in found["speed"].items():
-            pairs = [(row[key], row[f"times our {key}"]) for key in ("seconds", "cpu_s", "cpu for one more")]
+            pairs = [
+                (row[key], row[f"times our {key}"]) for key in ("seconds", "seconds for one more", "cpu for one more")
+            ]
             cells = [cell for value, ratio in pairs for cell in (f"{value:.2f}", f"{ratio:.1f}")]
             same = f"{row['same checks passed as ours']} of {material.SUBMISSIONS}"
             table.add_row(tool, *cells, f"{row['peak_mib']:.0f}", same)

@@ -79,5 +79,7 @@ def plain_checks() -> Iterator[tuple[str, str, float, bool]]:
 
 def plain_preamble() -> str:
     """Return what the plain checks share: imports, sizes, references."""
-    text = (HERE / "plain_part3.py").read_text(encoding="utf-8")
-    return text[text.index("import math") : text.index("def test_")].rstrip() + "\n"
+    checks = (HERE / "plain_part3.py").read_text(encoding="utf-8")
+    references = (HERE / "plain_references.py").read_text(encoding="utf-8")
+    imports = checks[checks.index("import torch") : checks.index("from benchmarks")]
+    return f"{imports.strip()}\n{references[references.index('import math') :].strip()}\n"
