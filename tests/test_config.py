@@ -72,10 +72,10 @@ def test_config_reads_windows_text_with_a_byte_order_mark(write):
 
 
 def test_config_of_this_repository_is_valid():
-    config = load_config(REPOSITORY / "grading.yml", parts=["part1", "part2", "part3"])
+    config = load_config(REPOSITORY / "grading.yml", parts=[f"part{number}" for number in range(1, 10)])
     assert config.seed == 20261129
     assert config.submissions == REPOSITORY / "examples/submissions"
-    assert {config.weight(f"part{number}") for number in (1, 2, 3)} == {1.0}
+    assert {config.weight(f"part{number}") for number in range(1, 10)} == {1.0}
 
 
 SLIPS = [

@@ -25,7 +25,7 @@ from autograder.parts import load_parts
 pytest.importorskip("nbgrader")
 pytestmark = [pytest.mark.slow, pytest.mark.nbgrader]
 
-# A part of each kind; all of them, two of which train, take a quarter of an hour: GPT_HW_EVERY_PART=1, before a release.
+# A part of each kind. All of them, two of which train, take a quarter of an hour: GPT_HW_EVERY_PART=1, for a release.
 TRIED = ("part3", "part5", "part9")
 PARTS = {
     name: part
