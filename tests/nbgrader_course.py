@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 
+import autograder.nbgrader  # noqa: F401  # puts what lies beside this Python on PATH, for nbgrader's sake
+
 THREE = ("part1_average", "part2_scores", "part3_attention")
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND_S = 900  # a command that takes so long hangs

@@ -10,3 +10,12 @@ submissions and grades them, ``recover`` mends what students did to their notebo
 from stopping the others; ``grading`` and ``feedback`` are what nbgrader calls, ``cell_output`` is what a student sees.
 ``exporting`` writes nbgrader's table, ``database`` brings the results of ``gpt-hw grade`` into nbgrader's gradebook.
 """
+
+import os
+import sys
+from pathlib import Path
+
+# nbgrader starts alembic by its name, which an environment that is used without being activated has on no PATH.
+_BESIDE_PYTHON = str(Path(sys.executable).parent)
+if _BESIDE_PYTHON not in os.environ.get("PATH", "").split(os.pathsep):
+    os.environ["PATH"] = os.pathsep.join([_BESIDE_PYTHON, os.environ.get("PATH", os.defpath)])

@@ -125,6 +125,8 @@ def _config(course: Course, course_dir: Path) -> str:
 
 
 _CONFIG = """# Made by 'gpt-hw nbgrader'. Lines of your own may follow; the command never drops them without a word.
+import autograder.nbgrader  # nbgrader then finds its alembic, also where no environment is activated
+
 c = get_config()
 
 c.CourseDirectory.course_id = {course_id!r}
