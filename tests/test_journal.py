@@ -100,7 +100,7 @@ def end_one(role: str) -> Callable[[int], None]:
     return end
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.long), "2"])
 @pytest.mark.parametrize("role", ["lane", "server", "keeper", "worker"])
 def test_the_run_itself_gets_over_the_death_of_any_other_process(
     fresh: Path, wanted: dict[str, str], role: str, jobs: str

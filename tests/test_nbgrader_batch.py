@@ -23,7 +23,7 @@ from nbgrader_course import (
 )
 
 pytest.importorskip("nbgrader")
-pytestmark = [pytest.mark.slow, pytest.mark.nbgrader]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nbgrader]
 
 MODULE, PART = "part3_attention", "part3"
 FULL = 54.0

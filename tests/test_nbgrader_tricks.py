@@ -231,6 +231,7 @@ def text_of(path: Path) -> str:
     return html.unescape(re.sub(r"<[^>]*>", "", text))
 
 
+@pytest.mark.long
 def test_what_a_submission_costs_here_and_in_nbgraders_own_kernel(
     theirs: tuple[NbCourse, float], ours: tuple[NbCourse, float], capsys: pytest.CaptureFixture[str]
 ) -> None:
