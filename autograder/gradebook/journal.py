@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.gradebook.results import json_text, read_result, sync_folder, unwritable, write_atomically
-from autograder.whole_file import write_whole
+from autograder.gradebook.results import json_text, read_result, unwritable, write_atomically
+from autograder.whole_file import sync_folder, write_whole
 
 RESULT, PAGE = "result.json", "feedback.html"
 PENDING_RESULT, PENDING_PAGE = "pending.json", "pending.html"

@@ -1,8 +1,6 @@
 """result.json: everything known about one graded submission, written whole or not at all."""
 
-import contextlib
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -77,25 +75,12 @@ def write_atomically(path: Path, text: str) -> None:
         write_whole(path, text.encode("utf-8", "backslashreplace"), durable=True)
     except OSError as error:
         raise unwritable(path, error) from error
-    sync_folder(path.parent)
 
 
 def unwritable(path: Path, error: OSError) -> UsageError:
     """Make the error for a place that cannot be written: a full disk, a folder that is somebody else's."""
     remedy = "What is done is kept. Free some space, make the folder writable, or choose another one with --out."
     return UsageError(f"Cannot write {path}: {error.strerror or error}.", remedy)
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the disk has the names in a folder, so that a power cut does not bring old ones back."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    with contextlib.suppress(OSError):  # some file systems cannot; then they order what is written by themselves
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def read_result(path: Path) -> dict[str, Any] | None:
