@@ -38,11 +38,15 @@ class SourceModules(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         Raises:
             BaseException: Whatever the module's own code raises.
         """
+        self.show_lines()
+        with self.active():
+            return importlib.import_module(name)
+
+    def show_lines(self) -> None:
+        """Let tracebacks show the lines of these texts, which are in no file."""
         for file, module in self.files.items():
             text = self.sources[module]
             linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-        with self.active():
-            return importlib.import_module(name)
 
     @contextmanager
     def active(self) -> Iterator[None]:

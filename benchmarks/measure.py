@@ -144,7 +144,7 @@ def memory(folder: Path) -> list[Measure]:
     ) as run:
         while run.poll() is None:
             for role, pid in _roles(run.pid):
-                for kind, kib in _smaps(pid).items():
+                for kind, kib in memory_kib(pid).items():
                     peaks[role, kind] = max(peaks[role, kind], kib / _MIB)
             time.sleep(_SAMPLE_S)
     if run.returncode != 0:
@@ -223,7 +223,8 @@ def _is_server(pid: int) -> bool:
         return False
 
 
-def _smaps(pid: int) -> dict[str, int]:
+def memory_kib(pid: int) -> dict[str, int]:
+    """Read what a process takes: ``rss``, and ``pss``, which shares out what several use; nothing where it ended."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:

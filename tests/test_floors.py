@@ -15,7 +15,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGE = REPOSITORY / "autograder"
 
-GROUND = {"errors", "records", "whole_file"}
+GROUND = {"errors", "records", "whole_file", "source_modules"}
 # Floor 0 too, but for PyYAML, which it imports when it reads a file: config and parts, which may not
 # import each other, read what people wrote in the same way.
 READER = {"yaml_file"}

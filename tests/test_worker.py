@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.source_modules import SourceModules
 from autograder.wire import REPLY_LIMITS, Array, decode, encode
 from autograder.worker import Session
 from autograder.worker.serve import _packed
-from autograder.worker.sources import SourceModules
 from autograder.worker.tracebacks import clip
 
 

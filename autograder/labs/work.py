@@ -2,19 +2,16 @@
 
 import hashlib
 import importlib
-import importlib.abc
-import importlib.util
-import linecache
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib.machinery import ModuleSpec
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from autograder.errors import GptHwError
+from autograder.source_modules import SourceModules
 
 _STUB = re.compile(r"(part[0-9]+): (\S+) is not written yet")  # the words of a template
 _IMPORTS = re.compile(r"^\s*(?:from|import)\s+(part[0-9]+_\w+)", re.MULTILINE)
@@ -23,35 +20,6 @@ _FRAMES = 20  # of the student's own, the innermost
 
 class StudentCodeError(GptHwError):
     """The student's code is not there, not written yet, or failed; nothing is wrong with the lab."""
-
-
-class _TextImporter(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    """Finds the modules of one Work, and no others."""
-
-    def __init__(self, sources: Mapping[str, str]) -> None:
-        self.sources = sources
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if fullname not in self.sources:
-            return None
-        spec = importlib.util.spec_from_loader(fullname, self, origin=f"{fullname}.py")
-        if spec is not None:
-            spec.has_location = True
-        return spec
-
-    def get_source(self, fullname: str) -> str:
-        return self.sources[fullname]
-
-    def get_code(self, fullname: str) -> CodeType:
-        return compile(self.sources[fullname], f"{fullname}.py", "exec", dont_inherit=True)
-
-    def exec_module(self, module: ModuleType) -> None:
-        exec(self.get_code(module.__name__), module.__dict__)
-
-    def is_package(self, fullname: str) -> bool:
-        return False
 
 
 class Piece:
@@ -85,7 +53,7 @@ class Work:
         self.sources = dict(sources)
         self.problems = dict(problems or {})
         self.is_ours = is_ours
-        self._importer = _TextImporter(self.sources)
+        self._importer = SourceModules(self.sources)
 
     def module(self, part: str) -> str:
         """Name the module of a part: ``part3_attention`` for ``part3``.
@@ -129,10 +97,9 @@ class Work:
         if self._importer not in sys.meta_path:
             for name in [name for name in sys.modules if re.fullmatch(r"part[0-9]+_\w+", name)]:
                 del sys.modules[name]
-            sys.meta_path[:] = [each for each in sys.meta_path if not isinstance(each, _TextImporter)]
+            sys.meta_path[:] = [each for each in sys.meta_path if not isinstance(each, SourceModules)]
             sys.meta_path.insert(0, self._importer)
-        for module, text in self.sources.items():
-            linecache.cache[f"{module}.py"] = (len(text), None, text.splitlines(keepends=True), f"{module}.py")
+        self._importer.show_lines()
         yield
 
     @contextmanager
@@ -171,8 +138,8 @@ class Work:
     def _frames(self, error: Exception) -> str:
         if isinstance(error, SyntaxError):
             return "".join(traceback.format_exception_only(error)).rstrip()
-        files = {f"{module}.py" for module in self.sources}
-        own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files][-_FRAMES:]
+        trace = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in trace if frame.filename in self._importer.files][-_FRAMES:]
         if not own:
             return ""
         return "".join([*traceback.format_list(own), *traceback.format_exception_only(error)]).rstrip()

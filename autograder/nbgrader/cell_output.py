@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.nbgrader.cells import GradeCell
 from autograder.records import CheckResult, Outcome, Part, SubmissionResult
-from autograder.report.feedback import SHOWABLE, _part_view
+from autograder.report.feedback import SHOWABLE, part_view
 from autograder.scoring import score_part
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def cell_output(
     names = {check.id for check in cell.checks}
     own = [one for one in results if one.check.id in names]
     score = score_part(replace(part, checks=cell.checks), own, 1.0)
-    view = _part_view(score, result, frozenset(shown) & SHOWABLE)
+    view = part_view(score, result, frozenset(shown) & SHOWABLE)
     page = _template().render(part=view, colours=_COLOURS)
     if score.outcome is Outcome.ERROR:
         return new_output("display_data", data={"text/html": page, "text/plain": "not scored"})  # type: ignore[no-untyped-call]

@@ -67,7 +67,7 @@ class _CheckView:
 
 
 @dataclass(frozen=True, slots=True)
-class _PartView:
+class PartView:
     """One part on the page."""
 
     name: str
@@ -109,7 +109,7 @@ def feedback_html(result: SubmissionResult, *, title: str, show_hidden: Collecti
         UsageError: jinja2 is not installed.
     """
     allowed = frozenset(show_hidden) & SHOWABLE
-    parts = [_part_view(score, result, allowed) for score in result.parts.values()]
+    parts = [part_view(score, result, allowed) for score in result.parts.values()]
     style = files("autograder.report").joinpath("feedback.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
     return _template().render(
@@ -137,7 +137,7 @@ def _template() -> "Template":
     return environment.get_template("feedback.html.jinja")
 
 
-def _part_view(score: PartScore, result: SubmissionResult, allowed: frozenset[str]) -> _PartView:
+def part_view(score: PartScore, result: SubmissionResult, allowed: frozenset[str]) -> PartView:
     """Prepare one part."""
     part = score.part
     public = [check for check in score.results if not check.check.hidden]
@@ -148,7 +148,7 @@ def _part_view(score: PartScore, result: SubmissionResult, allowed: frozenset[st
     earned = score.score
     weighted = None if earned is None else earned * score.weight
     missing = score.outcome is Outcome.FAILED and _is_missing(score, result)
-    return _PartView(
+    return PartView(
         name=part.name,
         number=part.number,
         title=clean_line(part.title),

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from autograder.source_modules import SourceModules
 from autograder.wire import Array, decode, encode
 from autograder.worker import calls, tracebacks
-from autograder.worker.sources import SourceModules
 
 
 class Refused(Exception):

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.measure import memory_kib
+
 _SAMPLE_S = 0.02
 _MEMORY_EVERY = 5  # samples: reading a process's memory map costs it some time
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -88,8 +90,4 @@ def _cpu_s(pid: int) -> float:
 
 
 def _pss_mib(pid: int) -> float:
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) / 1024
-    return 0.0
+    return memory_kib(pid).get("pss", 0) / 1024

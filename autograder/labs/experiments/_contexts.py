@@ -1,12 +1,27 @@
 """How a longer context is judged, whichever engine trained with it."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
+from autograder.labs.bench import Bench
+from autograder.labs.experiments import _grounds as on
+from autograder.labs.experiments._grounds import Ground
 from autograder.labs.report import Finding, Grid, judge
 
 SHORT, LONG = 16, 64
 TIE = 0.02  # nats: two seeds differ by as much
+
+
+def gathered(
+    bench: Bench, grounds: Iterable[Ground], found: Iterable[dict[str, Any]]
+) -> dict[str, dict[int, dict[str, Any]]]:
+    """Put what was measured together: name of the ground -> context -> figures, ``floor`` among them."""
+    by_ground: dict[str, dict[int, dict[str, Any]]] = {}
+    for ground, one in zip(grounds, found, strict=True):
+        floor = on.open_ground(bench, ground).floor
+        by_ground.setdefault(ground.on, {})[ground.context] = {**one, "floor": floor, "sequences": ground.batch}
+    return by_ground
 
 
 def findings_of(name: str, runs: dict[int, dict[str, Any]]) -> list[Finding]:

@@ -1,11 +1,56 @@
 """How a model without a mask is judged, whichever engine trained it."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from autograder.labs.report import Finding, Grid, judge
+from autograder.labs.bench import Bench
+from autograder.labs.experiments import _grounds as on
+from autograder.labs.experiments._grounds import Ground
+from autograder.labs.report import Finding, Grid, Series, judge
 
 CLOSE = 0.1  # nats: a model with a mask gives the same both ways, up to which windows were drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The same training with the mask and without it, on one ground; ``uniform`` and ``floor`` are in nats."""
+
+    name: str
+    masked: dict[str, Any]
+    bare: dict[str, Any]
+    uniform: float
+    floor: float | None
+
+    def findings(self) -> list[Finding]:
+        """Judge the text's claims."""
+        return findings_of(self.name, self.masked, self.bare, self.uniform, self.floor)
+
+    def rows(self) -> list[tuple[str, dict[str, Any]]]:
+        """Name both models for the table."""
+        return [(f"{self.name}, with the mask", self.masked), (f"{self.name}, without", self.bare)]
+
+    def curves(self) -> tuple[Series, ...]:
+        """Draw what was followed while they learned."""
+        steps = self.bare["followed"]["step"]
+        return (
+            Series("no mask: training loss", steps, [self.bare["losses"][step - 1] for step in steps]),
+            Series("no mask: held out, same way", steps, self.bare["followed"]["same"]),
+            Series("no mask: held out, honest", steps, self.bare["followed"]["honest"]),
+            Series("mask: held out, honest", self.masked["followed"]["step"], self.masked["followed"]["honest"]),
+        )
+
+
+def pairs(bench: Bench, grounds: Iterable[Ground], found: Sequence[dict[str, Any]]) -> list[Pair]:
+    """Pair what was measured: on each ground first with the mask, then without."""
+    made = []
+    for i, ground in enumerate(grounds):
+        data = on.open_ground(bench, ground)
+        floor = None if data.floor is None else math.log(data.floor)
+        masked, bare = found[2 * i : 2 * i + 2]
+        made.append(Pair(ground.on, masked, bare, math.log(data.vocab_size), floor))
+    return made
 
 
 def findings_of(

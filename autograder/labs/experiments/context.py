@@ -12,7 +12,7 @@ from autograder.corpora import mean_nats
 from autograder.labs.bench import Bench
 from autograder.labs.data import nats
 from autograder.labs.experiments import _grounds as on
-from autograder.labs.experiments._contexts import findings_of, table_of
+from autograder.labs.experiments._contexts import findings_of, gathered, table_of
 from autograder.labs.experiments._grounds import Ground
 from autograder.labs.report import Plot, Report, Series
 from autograder.labs.rungs import build_rung
@@ -50,10 +50,7 @@ def run(bench: Bench) -> Report:
     if bench.full:  # the longest context of the text's ladder costs most, and the exercise stops at 64
         chosen = [one if one.on == on.EMBEDDED else replace(one, batch=8 * one.batch) for one in chosen]
     found = bench.measure(learned, [one.settings() for one in chosen], lambda s: s["steps"] * s["batch"] * s["context"])
-    by_ground: dict[str, dict[int, dict[str, Any]]] = {}
-    for ground, one in zip(chosen, found, strict=True):
-        floor = on.open_ground(bench, ground).floor
-        by_ground.setdefault(ground.on, {})[ground.context] = {**one, "floor": floor, "sequences": ground.batch}
+    by_ground = gathered(bench, chosen, found)
     return Report(
         findings=tuple(each for name, runs in by_ground.items() for each in findings_of(name, runs)),
         grids=(table_of(by_ground),),

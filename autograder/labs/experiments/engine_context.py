@@ -7,7 +7,7 @@ from typing import Any
 from autograder.labs.bench import Bench
 from autograder.labs.experiments import _engine as own
 from autograder.labs.experiments import _grounds as on
-from autograder.labs.experiments._contexts import LONG, SHORT, findings_of, table_of
+from autograder.labs.experiments._contexts import LONG, SHORT, findings_of, gathered, table_of
 from autograder.labs.experiments._grounds import Ground
 from autograder.labs.report import Plot, Report, Series
 
@@ -42,10 +42,7 @@ def run(bench: Bench) -> Report:
         for context in (SHORT, LONG)
     ]
     found = bench.measure(read, [one.settings() for one in chosen], lambda s: s["steps"] * s["context"])
-    by_ground: dict[str, dict[int, dict[str, Any]]] = {}
-    for ground, one in zip(chosen, found, strict=True):
-        floor = on.open_ground(bench, ground).floor
-        by_ground.setdefault(ground.on, {})[ground.context] = {**one, "floor": floor, "sequences": ground.batch}
+    by_ground = gathered(bench, chosen, found)
     return Report(
         findings=tuple(each for name, runs in by_ground.items() for each in findings_of(name, runs)),
         grids=(table_of(by_ground),),

@@ -1,14 +1,13 @@
 """On your own engine: 200 steps without the mask, judged as it was trained and honestly."""
 
-import math
 from typing import Any
 
 from autograder.labs.bench import Bench
 from autograder.labs.experiments import _engine as own
 from autograder.labs.experiments import _grounds as on
 from autograder.labs.experiments._grounds import Ground
-from autograder.labs.experiments._leaks import findings_of, table_of
-from autograder.labs.report import Plot, Report, Series
+from autograder.labs.experiments._leaks import Pair, pairs, table_of
+from autograder.labs.report import Plot, Report
 
 PARTS = ("part9",)
 
@@ -45,27 +44,11 @@ def run(bench: Bench) -> Report:
     chosen = own.grounds(bench, steps=STEPS)
     plan = [{"masked": masked, **ground.settings()} for ground in chosen for masked in (True, False)]
     found = bench.measure(opened, plan)
-    findings, rows, plots = [], [], []
-    for i, ground in enumerate(chosen):
-        masked, bare = found[2 * i : 2 * i + 2]
-        data = on.open_ground(bench, ground)
-        floor = None if data.floor is None else math.log(data.floor)
-        uniform = math.log(data.vocab_size)
-        findings += findings_of(ground.on, masked, bare, uniform, floor)
-        rows += [(f"{ground.on}, {word}", one) for word, one in (("with the mask", masked), ("without", bare))]
-        steps = bare["followed"]["step"]
-        series = (
-            Series("no mask: training loss", steps, [bare["losses"][step - 1] for step in steps]),
-            Series("no mask: held out, same way", steps, bare["followed"]["same"]),
-            Series("no mask: held out, honest", steps, bare["followed"]["honest"]),
-            Series("mask: held out, honest", steps, masked["followed"]["honest"]),
-        )
-        levels = {f"guessing evenly, {uniform:.2f}": uniform}
-        plots.append(Plot(f"Falling, and worth nothing: {ground.on}", "step", "nats", series, levels=levels))
+    judged = pairs(bench, chosen, found)
     return Report(
-        findings=tuple(findings),
-        grids=(table_of(rows),),
-        plots=tuple(plots),
+        findings=tuple(finding for pair in judged for finding in pair.findings()),
+        grids=(table_of(row for pair in judged for row in pair.rows()),),
+        plots=tuple(map(_plot, judged)),
         notes=(
             *on.notes_on(chosen),
             "The mask is left out between two of your operations: scores, then softmax_rows, without causal_mask. "
@@ -73,3 +56,8 @@ def run(bench: Bench) -> Report:
         ),
         data=own.data_line(chosen),
     )
+
+
+def _plot(pair: Pair) -> Plot:
+    levels = {f"guessing evenly, {pair.uniform:.2f}": pair.uniform}
+    return Plot(f"Falling, and worth nothing: {pair.name}", "step", "nats", pair.curves(), levels=levels)

@@ -1,6 +1,5 @@
 """Remove the causal mask: the loss falls to almost nothing, and the model is worth nothing."""
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -9,7 +8,7 @@ from autograder.labs.bench import Bench
 from autograder.labs.data import Data, nats
 from autograder.labs.experiments import _grounds as on
 from autograder.labs.experiments._grounds import Ground
-from autograder.labs.experiments._leaks import findings_of, table_of
+from autograder.labs.experiments._leaks import Pair, pairs, table_of
 from autograder.labs.report import Plot, Report, Series
 from autograder.labs.rungs import LanguageModel
 
@@ -113,19 +112,11 @@ def run(bench: Bench) -> Report:
     chosen = on.grounds(bench, steps=STEPS, lr=3e-3, warmup=20, late=1.0)
     plan = [{"masked": masked, **ground.settings()} for ground in chosen for masked in (True, False)]
     found = bench.measure(opened, plan, lambda s: s["steps"] * s["batch"] * s["context"])
-    findings, rows, plots = [], [], []
-    for i, ground in enumerate(chosen):
-        masked, bare = found[2 * i : 2 * i + 2]
-        data = on.open_ground(bench, ground)
-        floor = None if data.floor is None else math.log(data.floor)
-        uniform = math.log(data.vocab_size)
-        findings += findings_of(ground.on, masked, bare, uniform, floor)
-        rows += [(f"{ground.on}, {word}", one) for word, one in (("with the mask", masked), ("without", bare))]
-        plots += _plots(ground.on, masked, bare, uniform, floor)
+    judged = pairs(bench, chosen, found)
     return Report(
-        findings=tuple(findings),
-        grids=(table_of(rows),),
-        plots=tuple(plots),
+        findings=tuple(finding for pair in judged for finding in pair.findings()),
+        grids=(table_of(row for pair in judged for row in pair.rows()),),
+        plots=tuple(plot for pair in judged for plot in _plots(pair)),
         notes=(
             *on.notes_on(chosen),
             "Two ways to judge one model. As it was trained: a whole window goes in, and the scores at each position "
@@ -137,19 +128,13 @@ def run(bench: Bench) -> Report:
     )
 
 
-def _plots(name: str, masked: dict[str, Any], bare: dict[str, Any], uniform: float, floor: float | None) -> list[Plot]:
-    steps = bare["followed"]["step"]
-    levels = {f"guessing evenly, {uniform:.2f}": uniform}
-    if floor is not None:
-        levels[f"the best possible, {floor:.2f}"] = floor
-    series = (
-        Series("no mask: training loss", steps, [bare["losses"][step - 1] for step in steps]),
-        Series("no mask: held out, same way", steps, bare["followed"]["same"]),
-        Series("no mask: held out, honest", steps, bare["followed"]["honest"]),
-        Series("mask: held out, honest", masked["followed"]["step"], masked["followed"]["honest"]),
-    )
-    looks = tuple(Series(word, one["around"], one["looks"]) for word, one in (("mask", masked), ("no mask", bare)))
+def _plots(pair: Pair) -> list[Plot]:
+    levels = {f"guessing evenly, {pair.uniform:.2f}": pair.uniform}
+    if pair.floor is not None:
+        levels[f"the best possible, {pair.floor:.2f}"] = pair.floor
+    models = (("mask", pair.masked), ("no mask", pair.bare))
+    looks = tuple(Series(word, one["around"], one["looks"]) for word, one in models)
     return [
-        Plot(f"Falling, and worth nothing: {name}", "step", "nats", series, levels=levels),
-        Plot(f"Where it looks: {name}", "tokens ahead (the answer is at 1)", "mean weight", looks),
+        Plot(f"Falling, and worth nothing: {pair.name}", "step", "nats", pair.curves(), levels=levels),
+        Plot(f"Where it looks: {pair.name}", "tokens ahead (the answer is at 1)", "mean weight", looks),
     ]
