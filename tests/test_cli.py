@@ -510,6 +510,11 @@ def test_fresh_grades_all_again_shows_what_moved_and_loses_nothing(again: Path) 
     assert json.loads((path.parent / "history" / "001.json").read_text()) == old
 
 
+# The question with its last blank, which the terminal gets by a write of its own: typed before
+# it came, the word's echo would stand in the middle of the question.
+QUESTION = b"[y/N]: "
+
+
 def answer(word: str, *words: object, cwd: Path) -> tuple[int, str]:
     """Run a command on a terminal of its own, and type one word where it asks."""
     ours, theirs = pty.openpty()
@@ -520,9 +525,9 @@ def answer(word: str, *words: object, cwd: Path) -> tuple[int, str]:
         os.close(theirs)
         with contextlib.suppress(OSError):  # how a terminal says that its last program has ended
             while chunk := os.read(ours, 1 << 16):
-                asked = b"[y/N]" in said
+                asked = QUESTION in said
                 said += chunk
-                if b"[y/N]" in said and not asked:
+                if QUESTION in said and not asked:
                     os.write(ours, f"{word}\n".encode())
         os.close(ours)
     return process.returncode, said.decode().replace("\r\n", "\n")
