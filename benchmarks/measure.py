@@ -94,7 +94,8 @@ def worker_start(repeats: int) -> list[Measure]:
             for _ in range(repeats):
                 started = time.perf_counter()
                 worker = server.worker(rung, Limits(), ("attention",))
-                worker.request({"op": "begin", "seed": 0}, [], time.monotonic() + 10)
+                worker.allow(10)
+                worker.request({"op": "begin", "seed": 0}, [])
                 samples.append(1000 * (time.perf_counter() - started))
                 worker.close()
             measures.append(Measure(f"worker start, rung {rung}", "ms", samples, 60.0))

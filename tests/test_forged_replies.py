@@ -42,8 +42,8 @@ class Forger:
         self.numpy = numpy
         self.shapes: list[tuple[int, ...]] = [(), (3, 5, 24), (0,)]
 
-    def waited_s(self):
-        return 0.0
+    def allow(self, seconds):
+        pass
 
     def threads(self):
         return 1
@@ -82,7 +82,7 @@ class Forger:
         plain = (None, True, 0, -1, 10**3999, 2**63, math.nan, math.inf, 1e308, 0.5, *TEXTS, torch.int8, object())
         return draw.choice(plain)
 
-    def request(self, message, arrays, deadline):
+    def request(self, message, arrays):
         if message["op"] in ("import", "begin"):
             return {"value": None}, []
         draw, out = self.random, []
@@ -148,7 +148,7 @@ def test_no_forged_reply_is_an_error_of_ours(name, seed):
 class Hoarder(Forger):
     """Answers every call with forty MiB, of NaN."""
 
-    def request(self, message, arrays, deadline):
+    def request(self, message, arrays):
         if message["op"] in ("import", "begin"):
             return {"value": None}, []
         out = []

@@ -71,8 +71,8 @@ class Run:
             raise
 
     def ask(self, message, seconds=None):
-        deadline = time.monotonic() + (seconds or self.seconds)
-        return self.worker.request(message, [], deadline)[0]
+        self.worker.allow(seconds or self.seconds)
+        return self.worker.request(message, [])[0]
 
     def call(self, name, seconds=None):
         message = {"op": "call", "handle": None, "name": name, "args": {"list": []}, "kwargs": {"dict": []}}
@@ -583,7 +583,8 @@ def test_two_hundred_workers_leave_nothing_behind(rung):
         for number in range(200):
             worker = server.worker(rung, LIMITS)
             if number % 20 == 0:
-                worker.request({"op": "begin", "seed": 1}, [], time.monotonic() + 20)
+                worker.allow(20)
+                worker.request({"op": "begin", "seed": 1}, [])
             worker.close()
         probe_rung(server, rung, LIMITS, [])
         assert len(descriptors()) <= len(files)

@@ -153,9 +153,9 @@ def recording():
     import io
 
     class Recording(Here):
-        def request(self, message, arrays, deadline):
+        def request(self, message, arrays):
             with contextlib.redirect_stdout(self.text):
-                return super().request(message, arrays, deadline)
+                return super().request(message, arrays)
 
         def printed(self):
             return self.text.getvalue()
@@ -319,11 +319,57 @@ def test_a_suite_that_does_not_load_is_our_error_and_leaves_the_other_suite_alon
         "import pytest\npytest.xfail('known')",
         "agree(student.f(1), 'two', atol=1)",
         "student.f(object())",
+        # a slip of the suite's on data of its own, of a kind that the work did not answer with
+        "equal(student.f(1), 2)\n[1].size",
+        "equal(student.f(1), 2)\nNone.shape",
+        "equal(student.f(1), 2)\ntext = 'text'\ntext()",
     ],
 )
 def test_a_check_that_is_broken_is_our_error_and_never_a_zero(course, body):
     part = course(check_named("broken", body) + check_named("fine", "equal(student.f(1), 2)"))
     assert outcomes(run(part, OWN)) == {"broken": "error", "fine": "passed"}
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("student.f(1).load({})", "int 2 came back where an object with 'load' is expected."),
+        ("student.f(1)(3)", "int came back where something to call is expected."),
+        ("student.pair()[0].load({})", "int 5 came back where an object with 'load' is expected."),
+        ("student.nothing().load({})", "None came back where an object with 'load' is expected."),
+    ],
+)
+def test_plain_data_that_came_where_an_object_is_due_is_the_works_failure(course, body, message):
+    text = OWN + "def pair(): return [5, 6]\ndef nothing(): return None\n"
+    results = run(course(check_named("one", body)), text)
+    assert outcomes(results) == {"one": "failed"}
+    assert results["one"].message == message
+
+
+def test_a_suite_is_loaded_once_and_again_when_its_file_changes_or_did_not_load(course):
+    import builtins
+
+    count = "import builtins\nbuiltins.times_loaded = getattr(builtins, 'times_loaded', 0) + 1\n"
+    part = course(count + check_named("one", "equal(student.f(1), 2)"))
+    suite = part.folder / "test_public.py"
+    right, changed = suite.read_text(), suite.read_text().replace("student.f(1), 2", "student.f(1), 33")
+    try:
+        for text, outcome, times in [
+            (right, "passed", 1),
+            (right, "passed", 1),
+            (changed, "failed", 2),
+            (changed, "failed", 2),
+            (right + "undefined_name\n", "error", 3),
+            (right + "undefined_name\n", "error", 4),
+            (right, "passed", 5),
+        ]:
+            if suite.read_text() != text:
+                suite.write_text(text)
+            assert outcomes(run(part, OWN)) == {"one": outcome}
+            assert builtins.times_loaded == times
+            assert "test_public" not in sys.modules
+    finally:
+        del builtins.times_loaded
 
 
 @pytest.mark.parametrize("ending", ["returncode=0", "returncode=2", ""])

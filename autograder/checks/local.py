@@ -67,19 +67,16 @@ class InProcessWorker:
         self._session = Session(reraise=True)
         self.alive = True
 
-    def request(
-        self, message: dict[str, Any], arrays: Sequence[Array], deadline: float
-    ) -> tuple[dict[str, Any], list[Array]]:
-        """Answer one request; there is no time limit while a person looks around."""
+    def allow(self, seconds: float) -> None:
+        """Do nothing: there is no time limit while a person looks around."""
+
+    def request(self, message: dict[str, Any], arrays: Sequence[Array]) -> tuple[dict[str, Any], list[Array]]:
+        """Answer one request."""
         return self._session.handle(message, arrays)
 
     def printed(self) -> str:
         """Return nothing: it went to the terminal."""
         return ""
-
-    def waited_s(self) -> float:
-        """Return nothing: there is no limit here."""
-        return 0.0
 
     def threads(self) -> int:
         """Return 1: what runs in this process is not told apart."""

@@ -14,6 +14,7 @@ from torch import Tensor
 from autograder.checks import describe
 from autograder.checks.failures import CheckFailure, Evidence, next_step
 from autograder.checks.guards import Named, NotData
+from autograder.checks.replies import remember_reply
 from autograder.records import Outcome
 from autograder.wire import MAX_TEXT, Array, Opaque, ProtocolViolation, WorkerDied, WorkerTimedOut, decode, encode
 
@@ -221,6 +222,7 @@ def _read_reply(connection: Connection, reply: dict[str, Any], arrays: list[Arra
         error = reply["error"]
         return Reply(error=_read_error(error))
     value = decode(reply.get("value"), arrays, handle)
+    remember_reply(value)
     if reply.get("changed") is not None:
         changed = decode(reply["changed"], arrays, handle)
         names = ", ".join(str(name) for name in changed) if isinstance(changed, dict) else "an argument"

@@ -12,13 +12,11 @@ from autograder.errors import GptHwError
 from autograder.pipeline.blame import blame
 from autograder.pipeline.course import Course
 from autograder.records import CheckResult, Outcome, Part, PartScore, Submission, SubmissionResult
-from autograder.sandbox import ForkServer, RungReport, choose_rung
+from autograder.sandbox import ForkServer, RungReport, Worker, choose_rung
 
 if TYPE_CHECKING:
     from autograder.checks.catalogue import Catalogue
 
-# Code that is shut in can hardly send itself this signal; a machine out of memory, or a person, ends it so.
-_KILLED = "ended by signal SIGKILL"
 _ATTEMPTS = 3  # a failure of ours is tried again on a fresh fork server before a person is asked
 
 
@@ -41,6 +39,7 @@ class Line:
         self._first_rung = first_rung
         self._catalogues: dict[str, Catalogue] = {}
         self._servers = {"torch": self._new_server("torch")}
+        self._workers: list[Worker] = []  # of the last attempt
         self.rung = 0
         self.reports: list[RungReport] = []
 
@@ -90,8 +89,10 @@ class Line:
             message = problem or f"{part.module}.py was not handed in."
             return scoring.score_part(part, scoring.unanswered(part, Outcome.FAILED, message), weight)
         score = self._attempt(submission, part, weight)
-        if any(_KILLED in result.message for result in score.results):
-            score = self._attempt(submission, part, weight)  # what its own work brings about comes again
+        # Code that is shut in can hardly send itself SIGKILL: a machine out of memory ends it so, or a person. What its
+        # own work brings about comes again.
+        if any(worker.was_killed for worker in self._workers):
+            score = self._attempt(submission, part, weight)
         for _ in range(_ATTEMPTS - 1):
             if score.outcome is not Outcome.ERROR:
                 break
@@ -103,6 +104,7 @@ class Line:
         from autograder.checks.catalogue import NoCatalogue
 
         results: Sequence[CheckResult]
+        self._workers.clear()
         try:
             results = self._run(part, submission.sources, self._catalogue(part))
             results = blame(
@@ -124,12 +126,17 @@ class Line:
         return run_part(
             part,
             sources,
-            lambda: self._server(part).worker(self.rung, limits, part.forbidden),
+            lambda: self._worker(part),
             seed=self.course.config.seed,
             limits=limits,
             catalogue=catalogue,
             bands=self.course.config.bands.get(part.name),
         )
+
+    def _worker(self, part: Part) -> Worker:
+        worker = self._server(part).worker(self.rung, self.course.config.limits, part.forbidden)
+        self._workers.append(worker)
+        return worker
 
     def _catalogue(self, part: Part) -> "Catalogue":
         from autograder.checks.catalogue import NoCatalogue, Replays

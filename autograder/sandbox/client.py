@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from autograder.errors import SandboxError
 from autograder.records import Limits
 from autograder.sandbox import launch
+from autograder.sandbox.allowance import Allowance
 from autograder.sandbox.fork_server import READY
 from autograder.sandbox.process import START_S, WorkerProcess
 from autograder.wire import (
@@ -29,7 +29,6 @@ from autograder.wire import (
 
 _START_S = 120.0  # torch from a cold disk on a busy machine
 _CLOSE_S = 10.0
-_LEAST_OWED_S = 0.01  # less waiting than this is nobody's excuse
 _MAX_REASON = 4096  # bytes
 
 
@@ -158,19 +157,21 @@ class Worker:
     def __init__(self, pieces: WorkerProcess) -> None:
         self._pieces = pieces
         self._number = 0
-        self._deadline = 0.0
-        self._waited_s = 0.0
-        self._last_cpu_s = 0.0
-        self.owed_s = 0.0  # by how much deadlines were moved so far
+        self._allowance = Allowance(pieces, 0.0)
         self.alive = True
+        self.was_killed = False  # from outside, and not by us: out of memory, or a person
 
-    def request(
-        self, message: dict[str, Any], arrays: Sequence[Array], deadline: float
-    ) -> tuple[dict[str, Any], list[Array]]:
-        """Ask and wait for the answer until the deadline (of ``time.monotonic``).
+    def allow(self, seconds: float) -> None:
+        """Give it so much time for all that it is asked from now on (see ``Allowance``)."""
+        self._allowance = Allowance(self._pieces, seconds)
 
-        The deadline moves by as long as the process stood ready and the machine, busy with other things, did not let
-        it run: load fails nobody. Threads of its own are no excuse, since their processor time is limited as well.
+    @property
+    def owed_s(self) -> float:
+        """What a busy machine took from it since ``allow``, and got back."""
+        return self._allowance.owed_s
+
+    def request(self, message: dict[str, Any], arrays: Sequence[Array]) -> tuple[dict[str, Any], list[Array]]:
+        """Ask and wait for the answer, within what is left of its time.
 
         Raises:
             WorkerTimedOut: No answer came; the process was killed.
@@ -180,14 +181,12 @@ class Worker:
         self._number += 1
         frame = pack({**message, "id": self._number}, arrays, REQUEST_LIMITS)
         channel = self._pieces.channel
-        left_s = max(0.001, deadline - time.monotonic())
-        self._deadline, self._waited_s = deadline, self._pieces.waited_s()
-        self._last_cpu_s = self._pieces.cpu_s() + left_s
         self._pieces.resume()
         try:
-            channel.settimeout(left_s)
-            channel.sendall(frame)
-            header, back = read_frame(self._read_exactly, REPLY_LIMITS)
+            with self._allowance:
+                channel.settimeout(self._allowance.left_s())
+                channel.sendall(frame)
+                header, back = read_frame(self._read_exactly, REPLY_LIMITS)
             if header.get("id") != self._number:
                 raise ProtocolViolation("an answer to a question that was not asked")
         except TimeoutError:
@@ -206,11 +205,7 @@ class Worker:
         buffer = bytearray(size)
         view = memoryview(buffer)
         while view:
-            left_s = self._deadline - time.monotonic()
-            if left_s <= 0:
-                self._move_deadline()
-                continue
-            self._pieces.channel.settimeout(left_s)
+            self._pieces.channel.settimeout(self._allowance.left_s())
             try:
                 count = self._pieces.channel.recv_into(view)
             except TimeoutError:
@@ -219,18 +214,6 @@ class Worker:
                 raise EOFError
             view = view[count:]
         return buffer
-
-    def _move_deadline(self) -> None:
-        waited_s = self._pieces.waited_s()
-        owed_s, self._waited_s = waited_s - self._waited_s, waited_s
-        if owed_s < _LEAST_OWED_S or self._pieces.cpu_s() >= self._last_cpu_s:
-            raise TimeoutError
-        self._deadline = time.monotonic() + owed_s
-        self.owed_s += owed_s
-
-    def waited_s(self) -> float:
-        """Return how long the process has stood ready without being let run."""
-        return self._pieces.waited_s()
 
     def threads(self) -> int:
         """Return how many threads the process has; 0 where the system does not say."""
@@ -245,6 +228,7 @@ class Worker:
         if code is None:  # its keeper went first, which student code cannot reach
             raise SandboxError("the fork server or a keeper of it was killed", "run the command again")
         if code < 0:
+            self.was_killed = -code == signal.SIGKILL
             name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
             return f"the code's process was ended by signal {name}"
         return f"the code ended its process with exit status {code} before it answered"

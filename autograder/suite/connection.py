@@ -1,6 +1,5 @@
 """One part's line to student code: a fresh worker at the start and after any death, a deadline for each check."""
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -19,14 +18,12 @@ class WorkerLike(Protocol):
 
     alive: bool
 
-    def request(
-        self, message: dict[str, Any], arrays: Sequence[Array], deadline: float
-    ) -> tuple[dict[str, Any], list[Array]]:
-        """Ask and wait until the deadline."""
+    def allow(self, seconds: float) -> None:
+        """Give it so much time for all that it is asked from now on."""
         ...
 
-    def waited_s(self) -> float:
-        """Return how long it has stood ready while the machine did not let it run."""
+    def request(self, message: dict[str, Any], arrays: Sequence[Array]) -> tuple[dict[str, Any], list[Array]]:
+        """Ask and wait for the answer, within what is left of its time."""
         ...
 
     def threads(self) -> int:
@@ -81,7 +78,6 @@ class PartConnection:
         self._limits = limits
         self._worker: WorkerLike | None = None
         self._own_threads = 0  # once the file is imported
-        self._left_s = 0.0
         self._timeouts: Counter[str] = Counter()
         self._deaths: Counter[str] = Counter()
         self._printed = ""
@@ -96,10 +92,11 @@ class PartConnection:
         if self._not_importable is not None:
             raise self._not_importable
         self._printed = ""
+        seconds = check.timeout_s or self._limits.check_s
         if self._worker is not None:
             # What an earlier check left running is not this check's doing: it may end the process, block it or slow it.
             left_running = self._worker.threads() > self._own_threads
-            if left_running or not self._begun(self._worker, seed):
+            if left_running or not self._begun(self._worker, seed, seconds):
                 self._bury(self._worker)
         if self._worker is None:
             worker = self._worker = self._open_worker()
@@ -109,15 +106,15 @@ class PartConnection:
                 self._not_importable = reason
                 raise
             self._own_threads = worker.threads()
-            if not self._begun(worker, seed):
+            if not self._begun(worker, seed, seconds):
                 self._bury(worker)
                 raise NotImportable(f"{self._module}.py: its process ended as soon as it was imported.")
-        self._left_s = check.timeout_s or self._limits.check_s
 
-    def _begun(self, worker: WorkerLike, seed: int) -> bool:
+    def _begun(self, worker: WorkerLike, seed: int, seconds: float) -> bool:
         worker.forget_printed()
         try:
-            worker.request({"op": "begin", "seed": seed}, [], time.monotonic() + self._limits.check_s)
+            worker.allow(seconds)
+            worker.request({"op": "begin", "seed": seed}, [])
         except WorkerDied:
             return False
         return True
@@ -126,7 +123,8 @@ class PartConnection:
         message = {"op": "import", "module": self._module, "sources": self._sources}
         file = f"{self._module}.py"
         try:
-            reply, _ = worker.request(message, [], time.monotonic() + self._limits.check_s)
+            worker.allow(self._limits.check_s)
+            reply, _ = worker.request(message, [])
         except WorkerTimedOut:
             self._bury(worker)
             limit = f"{self._limits.check_s:g} seconds"
@@ -161,12 +159,8 @@ class PartConnection:
             raise WorkerTimedOut(_TOO_SLOW)
         if self._deaths[label] >= _ENDS_OF_ONE_NAME:
             raise WorkerDied(_TOO_DEADLY)
-        # Only time that the code could have used counts: neither ours, nor what the machine gave to others.
-        started, waited_s = time.monotonic(), self._worker.waited_s()
         try:
-            answer = self._worker.request(message, arrays, started + self._left_s)
-            self._left_s -= max(0.0, time.monotonic() - started - (self._worker.waited_s() - waited_s))
-            return answer
+            return self._worker.request(message, arrays)
         except WorkerDied as death:
             ends = self._timeouts if isinstance(death, WorkerTimedOut) else self._deaths
             ends[label] += 1

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from torch import Tensor
 
 from autograder.checks import CheckFailure, Rng, Student, describe
 from autograder.checks.bands import Band, Bands
 from autograder.checks.catalogue import Catalogue
 from autograder.checks.diagnosis import diagnose
 from autograder.checks.failures import restart_steps
+from autograder.checks.replies import forget_replies, is_reply, is_type_of_reply, numbers_in
 from autograder.records import Check, CheckResult, Limits, Outcome, Part
 from autograder.suite.connection import NotImportable, PartConnection, WorkerLike
+from autograder.suite.loaded import loaded
 
 # No file of the machine or of the submission configures this run, and no other plugin takes part in it.
 _OPTIONS = (
@@ -32,8 +32,6 @@ _OPTIONS = (
     "-p", "no:doctest", "-p", "no:junitxml", "-p", "no:faulthandler", "-p", "no:warnings", "-p", "no:stepwise",
 )  # fmt: skip
 
-# What a reply holds where it is no object of the student's.
-_PLAIN = (type(None), bool, int, float, str, list, tuple, dict, Tensor, torch.dtype)
 _NOT_CALLABLE = re.compile(r"'([\w.]+)' object is not callable")
 _MOST_NUMBERS = 1_000_000  # in the evidence of one check
 
@@ -75,9 +73,9 @@ def run_part(
     # Public ones first: what student code learns from a hidden check's arguments then comes too late to be shown.
     files = {_suite(check) for check in part.checks}
     suites = [str(part.folder / name) for name in sorted(files, reverse=True)]
-    arguments = [*_OPTIONS, *_looking_in(part.folder), *extra_options, *suites]
+    arguments = [*_OPTIONS, *_looking_in(part.folder), *extra_options]
     try:
-        status = _run_pytest(arguments, plugin, quiet=not extra_options)
+        status = _run_pytest(arguments, suites, plugin, quiet=not extra_options)
     finally:
         connection.close()
     if plugin.interrupted and not extra_options:
@@ -91,7 +89,7 @@ def _looking_in(folder: Path) -> tuple[str, ...]:
     return ("--rootdir", str(folder), "--confcutdir", str(folder))
 
 
-def _run_pytest(arguments: list[str], plugin: "_Plugin", *, quiet: bool) -> int:
+def _run_pytest(arguments: list[str], suites: list[str], plugin: "_Plugin", *, quiet: bool) -> int:
     # Neither options nor plugins of this machine take part (PYTEST_ADDOPTS, PYTEST_PLUGINS, a broken entry point).
     before = {name: value for name, value in os.environ.items() if name.startswith("PYTEST_")}
     for name in before:
@@ -99,20 +97,13 @@ def _run_pytest(arguments: list[str], plugin: "_Plugin", *, quiet: bool) -> int:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # a checkout stays as it is
     try:
-        with contextlib.redirect_stdout(io.StringIO()) if quiet else contextlib.nullcontext():
-            return int(pytest.main(arguments, plugins=[plugin]))
+        quietly = contextlib.redirect_stdout(io.StringIO()) if quiet else contextlib.nullcontext()
+        with loaded(suites, lambda name: plugin.interrupted or name in plugin.broken), quietly:
+            return int(pytest.main([*arguments, *suites], plugins=[plugin]))
     finally:
-        _forget(arguments)
         sys.dont_write_bytecode = bytecode
         del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
         os.environ.update(before)
-
-
-def _forget(files: list[str]) -> None:
-    # Or the next run would take a suite that broke half-way for one that was imported whole.
-    for name, module in list(sys.modules.items()):
-        if getattr(module, "__file__", None) in files:
-            del sys.modules[name]
 
 
 def _named(plugin: "_Plugin", catalogue: Catalogue) -> list[CheckResult]:
@@ -138,7 +129,7 @@ class _Plugin:
         self.failures: dict[str, CheckFailure | None] = {}
         self.interrupted = False
         self.is_brief = True  # nobody looks at what pytest itself says
-        self._broken: dict[str, str] = {}  # suite -> why it was not collected
+        self.broken: dict[str, str] = {}  # suite -> why it was not collected
 
     @pytest.fixture
     def student(self, request: pytest.FixtureRequest) -> Student:
@@ -174,19 +165,20 @@ class _Plugin:
         if isinstance(report, pytest.CollectReport) and call.excinfo is not None:
             error = _cause(call.excinfo.value)
             name = os.path.basename(report.nodeid)
-            self._broken[name] = f"{name} does not load: {type(error).__name__}: {error}{_place(error)}"
+            self.broken[name] = f"{name} does not load: {type(error).__name__}: {error}{_place(error)}"
 
     def unheard(self, status: int) -> list[CheckResult]:
         """Return an error of ours for each declared check that gave no result."""
         heard = {result.check.id for result in self.results}
         missing = [check for check in self._checks.values() if check.id not in heard]
         other = f"the suite did not run this check (pytest ended with {status})"
-        return [CheckResult(check, Outcome.ERROR, self._broken.get(_suite(check), other)) for check in missing]
+        return [CheckResult(check, Outcome.ERROR, self.broken.get(_suite(check), other)) for check in missing]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
         self._started = time.perf_counter()
         restart_steps()
+        forget_replies()
         return (yield)
 
     @pytest.hookimpl(tryfirst=True)
@@ -237,31 +229,17 @@ def _kept(failure: CheckFailure) -> CheckFailure:
     # Without its traceback, whose frames hold every value of the check, and without evidence of a size that no suite
     # asks for: a submission that answers with a hundred MiB each time must not fill this process.
     evidence = failure.evidence
-    if evidence is not None and _numbers_in(evidence.content) > _MOST_NUMBERS:
+    if evidence is not None and numbers_in(evidence.content) > _MOST_NUMBERS:
         evidence = None
     return CheckFailure(failure.message, evidence=evidence, outcome=failure.outcome)
 
 
-def _numbers_in(value: Any) -> int:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        return sum(map(_numbers_in, value))
-    if isinstance(value, Tensor):
-        return value.numel()
-    return int(value.size) if type(value).__name__ == "ndarray" else 1
-
-
 def _wrong_reply(error: BaseException) -> str | None:
-    # A suite goes on with an object of the student's, and plain data came in its place: in the suite's own lines.
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None or not os.path.basename(trace.tb_frame.f_code.co_filename).startswith("test_"):
-        return None
-    if isinstance(error, AttributeError) and (type(error.obj) in _PLAIN or type(error.obj).__name__ == "ndarray"):
+    # A suite goes on with an object of the student's, and plain data came in its place. What stumbles over anything
+    # else than an answer is a broken suite, which is ours.
+    if isinstance(error, AttributeError) and is_reply(error.obj):
         return f"{describe.kind_of(error.obj)} came back where an object with '{error.name}' is expected."
-    if isinstance(error, TypeError) and (found := _NOT_CALLABLE.fullmatch(str(error))):
+    if isinstance(error, TypeError) and (found := _NOT_CALLABLE.fullmatch(str(error))) and is_type_of_reply(found[1]):
         return f"{found[1]} came back where something to call is expected."
     return None
 

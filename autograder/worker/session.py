@@ -7,6 +7,8 @@ claims is the student's word: the trusted side compares it and never executes it
 import random
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
+from types import CodeType
 from typing import Any
 
 from autograder.source_modules import SourceModules
@@ -74,7 +76,7 @@ class Session:
             numpy.random.seed(seed)
             numpy.seterr(divide="warn", over="warn", under="ignore", invalid="warn")  # numpy's own defaults
         if torch is not None:
-            torch.manual_seed(seed)
+            torch.default_generator.manual_seed(seed)  # torch.manual_seed formats a traceback for each absent device
             torch.set_default_dtype(torch.float32)
             torch.set_grad_enabled(True)
             torch.set_num_threads(message.get("threads", 1))
@@ -108,7 +110,7 @@ class Session:
     def op_probe(self, message: Mapping[str, Any], arrays: list[Array], out: list[Array]) -> dict[str, Any]:
         """Build something of the suite's beside the student's code, to be passed into it: a sublayer, a table model."""
         space: dict[str, Any] = {"__name__": "probe"}
-        exec(compile(message["source"], "probe.py", "exec", dont_inherit=True), space)
+        exec(_compiled(message["source"]), space)
         args, kwargs = self._arguments(message, arrays)
         return self._answer(space[message["name"]](*args, **kwargs), out)
 
@@ -173,6 +175,11 @@ class Session:
             except (AttributeError, LookupError, TypeError):
                 raise Refused(f"{owner} has no attribute '{message['name']}'") from None
         return thing
+
+
+@cache
+def _compiled(source: str) -> CodeType:
+    return compile(source, "probe.py", "exec", dont_inherit=True)
 
 
 def _type_name(value: Any) -> str:
