@@ -16,16 +16,19 @@ PART = COURSE.parts["part1"]
 
 
 class Counting(Line):
-    """A line that counts its attempts, and may have the first worker killed as a machine out of memory would."""
+    """A line that counts its attempts, and may have the next worker killed as a machine out of memory would."""
 
-    def __init__(self, *, kill_first: bool = False) -> None:
-        super().__init__(COURSE)
-        self.attempts = 0
-        self.kill_next = kill_first
+    attempts = 0
+    runs: tuple[str, ...] = ()
+    kill_next = False
 
-    def _attempt(self, submission, part, weight):
+    def _attempt(self, submission, part, weight, suspects):
         self.attempts += 1
-        return super()._attempt(submission, part, weight)
+        return super()._attempt(submission, part, weight, suspects)
+
+    def _run(self, part, sources, catalogue):
+        self.runs += (part.name,)
+        return super()._run(part, sources, catalogue)
 
     def _worker(self, part):
         worker = super()._worker(part)
@@ -35,20 +38,58 @@ class Counting(Line):
         return worker
 
 
-def graded(line: Counting, text: str):
-    with line:
+@pytest.fixture(scope="module")
+def started():
+    with Counting(COURSE) as line:
         line.start()
-        return line.grade(Submission(name="student-001", sources={PART.module: text}), [PART]).parts["part1"]
+        yield line
 
 
-def test_work_whose_process_was_killed_from_outside_is_tried_once_more():
-    line = Counting(kill_first=True)
+@pytest.fixture
+def line(started):
+    started.attempts, started.runs = 0, ()
+    return started
+
+
+def graded(line: Counting, text: str):
+    return line.grade(Submission(name="student-001", sources={PART.module: text}), [PART]).parts["part1"]
+
+
+def test_work_whose_process_was_killed_from_outside_is_tried_once_more(line):
+    line.kill_next = True
     score = graded(line, COURSE.sources[PART.module] + "\nimport time\ntime.sleep(1)\n")
     assert (line.attempts, score.score) == (2, PART.points)
 
 
-def test_work_that_says_it_was_killed_is_not():
-    line = Counting()
+def test_work_that_says_it_was_killed_is_not(line):
     score = graded(line, 'raise RuntimeError("the code\'s process was ended by signal SIGKILL")\n')
     assert (line.attempts, score.score, score.outcome) == (1, 0, Outcome.FAILED)
     assert "ended by signal SIGKILL" in score.results[0].message
+
+
+def own(module: str, right: str = "", wrong: str = "") -> str:
+    """Our text of a part as a student's own, with a fault where one is asked for."""
+    assert right in COURSE.sources[module]
+    return COURSE.sources[module].replace(right, wrong) + "\n# mine\n"
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ({}, False),
+        ({"part3_attention": ("return weights @ v, weights", "return weights @ v + 1, weights")}, False),
+        ({"part2_scores": ("/ math.sqrt(", "/ 2 / math.sqrt(")}, True),
+    ],
+)
+def test_earlier_parts_are_asked_for_a_fault_only_where_they_have_one(line, fault, told):
+    parts = [COURSE.parts[name] for name in ("part1", "part2", "part3")]
+    sources = {part.module: own(part.module, *fault.get(part.module, ())) for part in parts}
+    scores = line.grade(Submission(name="student-001", sources=sources), parts).parts
+    failed = [result for result in scores["part3"].results if result.outcome is Outcome.FAILED]
+    assert bool(failed) == bool(fault)
+    if told:
+        # Part 2 alone is asked, once: part 1 passes all its own checks.
+        assert line.runs == ("part1", "part2", "part3", "part3")
+        assert all("The fault is in part2_scores.py" in result.message for result in failed)
+    else:
+        assert line.runs == ("part1", "part2", "part3")

@@ -24,7 +24,7 @@ def blame(
     Args:
         part: The part, with every check.
         sources: The submission: module -> text.
-        right: Our own earlier parts: module -> text.
+        right: Our own text of each earlier part that may be at fault: module -> text.
         results: What came of the checks.
         run: Runs some checks of the part on some sources.
 
@@ -39,7 +39,10 @@ def blame(
     if not repaired:
         return list(results)
     rest = replace(part, checks=tuple(check for check in failed if check.id in repaired))
-    alone = {module: _passing(run(rest, {**sources, module: right[module]})) for module in earlier}
+    if len(earlier) == 1:
+        alone = {earlier[0]: repaired}
+    else:
+        alone = {module: _passing(run(rest, {**sources, module: right[module]})) for module in earlier}
     return [_told(result, [m for m in earlier if result.check.id in alone[m]], repaired, earlier) for result in results]
 
 

@@ -79,28 +79,33 @@ class Line:
         Returns:
             Its result, with a flag for whatever a person should look at.
         """
-        scores = [self._score(submission, part) for part in parts]
+        scores: list[PartScore] = []
+        suspects = dict(self.course.sources)  # a part that passes all its checks is not asked whether it fails others
+        for part in parts:
+            scores.append(self._score(submission, part, suspects))
+            if scores[-1].score == part.points:
+                suspects.pop(part.module, None)
         return result_of(self.course, submission, scores, self.rung)
 
-    def _score(self, submission: Submission, part: Part) -> PartScore:
+    def _score(self, submission: Submission, part: Part, suspects: Mapping[str, str]) -> PartScore:
         weight = self.course.config.weight(part.name)
         problem = submission.problems.get(part.module)
         if part.module not in submission.sources:
             message = problem or f"{part.module}.py was not handed in."
             return scoring.score_part(part, scoring.unanswered(part, Outcome.FAILED, message), weight)
-        score = self._attempt(submission, part, weight)
+        score = self._attempt(submission, part, weight, suspects)
         # Code that is shut in can hardly send itself SIGKILL: a machine out of memory ends it so, or a person. What its
         # own work brings about comes again.
         if any(worker.was_killed for worker in self._workers):
-            score = self._attempt(submission, part, weight)
+            score = self._attempt(submission, part, weight, suspects)
         for _ in range(_ATTEMPTS - 1):
             if score.outcome is not Outcome.ERROR:
                 break
             self._restart(part)
-            score = self._attempt(submission, part, weight)
+            score = self._attempt(submission, part, weight, suspects)
         return score
 
-    def _attempt(self, submission: Submission, part: Part, weight: float) -> PartScore:
+    def _attempt(self, submission: Submission, part: Part, weight: float, suspects: Mapping[str, str]) -> PartScore:
         from autograder.checks.catalogue import NoCatalogue
 
         results: Sequence[CheckResult]
@@ -110,7 +115,7 @@ class Line:
             results = blame(
                 part,
                 submission.sources,
-                self.course.sources,
+                suspects,
                 results,
                 lambda asked, sources: self._run(asked, sources, NoCatalogue()),
             )
