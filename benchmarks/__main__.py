@@ -13,6 +13,7 @@ from rich.table import Table
 
 from benchmarks import measure
 from benchmarks.measure import Measure
+from benchmarks.processor import processor
 
 _WORDS = {None: "", True: "held", False: "MISSED"}
 
@@ -32,7 +33,7 @@ def main() -> None:
             ("gpt-hw test", lambda: measure.students_test(folder / "work", repeats)),
             ("starting workers", lambda: measure.worker_start(6 * repeats)),
             ("grading", lambda: measure.grading(folder / "course", max(1, repeats // 2))),
-            ("processor time", lambda: measure.processor(folder / "all", max(1, repeats // 2))),
+            ("processor time", lambda: processor(max(1, repeats // 2))),
             ("memory", lambda: measure.memory(folder / "three")),
         ):
             status.update(told)
