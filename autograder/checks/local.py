@@ -41,6 +41,7 @@ class LocalConnection:
     """
 
     def __init__(self, module: str, sources: Mapping[str, str]) -> None:
+        self.part = module.partition("_")[0]
         self._session = Session()
         self._import = {"op": "import", "module": module, "sources": dict(sources)}
         self.import_error: dict[str, Any] | None = None
@@ -159,7 +160,7 @@ def run_check(
 ) -> CheckFailure | None:
     """Run one check; None where it passes."""
     takes_bands = "bands" in inspect.signature(function).parameters
-    extra = {"bands": Bands(bands or {}, "the part")} if takes_bands else {}
+    extra = {"bands": Bands(bands or {}, connection.part)} if takes_bands else {}
     restart_steps()
     connection.begin(seed, threads)
     try:
