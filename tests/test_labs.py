@@ -42,7 +42,13 @@ ABOUT = {
     "seed": 0,
     "seconds": 1.0,
     "reused": 0,
-    "machine": {"processor": "<script>alert(1)</script>", "threads": 1, "torch": "2", "date": "2020-01-01"},
+    "machine": {
+        "processor": "<script>alert(1)</script>",
+        "threads": 1,
+        "torch": "2",
+        "date": "2020-01-01",
+        "device": "cpu",
+    },
 }
 STUB = 'def mean(x):\n    raise NotImplementedError("part1: mean is not written yet")\n'
 SOUND = "def mean(x):\n    return sum(x) / len(x)\n"

@@ -16,6 +16,8 @@ POSITIONS = ("learned", "none", "sinusoidal", "rope", "alibi")
 NORMS = ("pre", "post", "none")
 ENGINES = ("torch", "numpy")
 
+Device = Annotated[str, typer.Option(help="cpu, cuda or mps; auto takes the best that is there.")]
+
 
 def register(app: typer.Typer) -> None:
     """Add these commands."""
@@ -32,6 +34,7 @@ def lab(
     json: AsJson = False,
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Where all draws begin.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Where results go; labs/NAME where none is named.")] = None,
+    device: Device = "auto",
 ) -> None:
     """Produce a table or figure of the texts from your own code, and compare."""
     from autograder.labs.catalogue import all_labs, find_lab
@@ -46,7 +49,7 @@ def lab(
     one_thread()
 
     work = read_work(Path.cwd(), solutions)
-    _run(chosen, work, Settings(out or Path("labs") / chosen.name, full, seed, data), json)
+    _run(chosen, work, Settings(out or Path("labs") / chosen.name, full, seed, data, device), json)
 
 
 def train(
@@ -68,6 +71,7 @@ def train(
     data: Annotated[Path | None, typer.Option(help="The folder with tinyshakespeare.txt.")] = None,
     out: Annotated[Path, typer.Option(help="Where the model goes, and is gone on with.")] = Path("model"),
     fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew instead of going on.")] = False,
+    device: Device = "auto",
     solutions: Solutions = False,
 ) -> None:
     """Train a language model with your own parts; Ctrl-C keeps it, and the same command goes on."""
@@ -97,7 +101,7 @@ def train(
     work = read_work(Path.cwd(), solutions)
     console = Console(stderr=True, highlight=False)
     try:
-        done = train_model(work, settings, steps, out, data=data, fresh=fresh, console=console)
+        done = train_model(work, settings, steps, out, data=data, fresh=fresh, device=device, console=console)
     except KeyboardInterrupt:
         typer.echo(f"what was trained is kept in {out}; the same command goes on from there", err=True)
         raise
@@ -117,6 +121,7 @@ def sample(
     temperature: Annotated[float, typer.Option(min=0.0, help="0 always takes the likeliest.")] = 0.8,
     top_k: Annotated[int | None, typer.Option(min=1, help="Draw among so many only.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Of the draws.")] = 0,
+    device: Device = "auto",
     solutions: Solutions = False,
 ) -> None:
     """Let a model that you trained write."""
@@ -125,7 +130,18 @@ def sample(
 
     one_thread()
     work = read_work(Path.cwd(), solutions)
-    typer.echo(write_on(work, folder, prompt=prompt, tokens=tokens, temperature=temperature, top_k=top_k, seed=seed))
+    typer.echo(
+        write_on(
+            work,
+            folder,
+            prompt=prompt,
+            tokens=tokens,
+            temperature=temperature,
+            top_k=top_k,
+            seed=seed,
+            device=device,
+        )
+    )
 
 
 def _require(value: str, known: tuple[str, ...]) -> None:

@@ -11,12 +11,16 @@ _FOLDER = Path(__file__).parent / "experiments"
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """One lab: ``leak``, the line that says what it shows, the parts it runs on, and its module's file."""
+    """One lab: ``leak``, the line that says what it shows, the parts it runs on, and its module's file.
+
+    ``on_device`` says whether its models can be trained elsewhere than on the processor.
+    """
 
     name: str
     title: str
     parts: tuple[str, ...]
     path: Path
+    on_device: bool = False
 
 
 def all_labs() -> dict[str, Lab]:
@@ -41,9 +45,11 @@ def find_lab(word: str) -> Lab:
 def _read(path: Path) -> Lab:
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     title = (ast.get_docstring(tree) or "").partition("\n")[0].strip()
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PARTS":
-            parts = ast.literal_eval(node.value)
-            if title and parts:
-                return Lab(path.stem, title, tuple(sorted(parts)), path)
-    raise GptHwError(f"{path.name}: a lab has a docstring and a PARTS, such as ('part3',)", "see the labs beside it")
+    said = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
+    parts = ast.literal_eval(said["PARTS"]) if "PARTS" in said else ()
+    if not title or not parts:
+        raise GptHwError(
+            f"{path.name}: a lab has a docstring and a PARTS, such as ('part3',)", "see the labs beside it"
+        )
+    on_device = "ON_DEVICE" in said and bool(ast.literal_eval(said["ON_DEVICE"]))
+    return Lab(path.stem, title, tuple(sorted(parts)), path, on_device)

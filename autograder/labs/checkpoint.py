@@ -26,9 +26,10 @@ def save(path: Path, tensors: "Mapping[str, Tensor]", facts: Mapping[str, Any]) 
     """
     from safetensors.torch import save as to_bytes
 
-    # a clone each: tied weights share their memory, which the format refuses
+    # a copy each, on the processor: tied weights share their memory, which the format refuses, and the next run may
+    # have no such device
     content = to_bytes(
-        {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()},
+        {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()},
         metadata={_KEY: json.dumps({"version": FORMAT, **facts}, ensure_ascii=False)},
     )
     try:

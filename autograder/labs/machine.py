@@ -5,6 +5,8 @@ import platform
 import time
 from pathlib import Path
 
+from autograder.labs.device import device_name
+
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -17,8 +19,8 @@ def one_thread() -> None:
         os.environ.setdefault(name, "1")
 
 
-def machine_facts() -> dict[str, str | int]:
-    """Say which machine, which versions, how many threads, and which day."""
+def machine_facts(device: str) -> dict[str, str | int]:
+    """Say which machine, which versions, how many threads, which day, and on which device models were trained."""
     import torch
 
     return {
@@ -28,6 +30,7 @@ def machine_facts() -> dict[str, str | int]:
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
         "torch": torch.__version__,
+        "device": device_name(device),
     }
 
 

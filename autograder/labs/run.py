@@ -10,6 +10,7 @@ from autograder.errors import UsageError
 from autograder.labs.bench import Bench
 from autograder.labs.catalogue import Lab
 from autograder.labs.data import require_shakespeare
+from autograder.labs.device import CPU, find_device, only_processor
 from autograder.labs.machine import machine_facts
 from autograder.labs.meter import Meter
 from autograder.labs.page import page
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to run: where results go, the text's settings or quick ones, the seed, where tiny Shakespeare lies."""
+    """How to run: where results go, the text's settings or quick ones, the seed, where the text lies, the device."""
 
     out: Path
     full: bool = False
     seed: int = 0
     data: Path | None = None
+    device: str = CPU
 
 
 def run_lab(
@@ -48,18 +50,21 @@ def run_lab(
 
     Raises:
         StudentCodeError: The student's code is missing or fails.
-        UsageError: The folder for results cannot be written.
+        UsageError: The folder for results cannot be written, or the device is not there.
     """
     import torch
 
     if settings.data is not None:
         require_shakespeare(settings.data)
+    device = find_device(settings.device) if lab.on_device else only_processor(settings.device, f"the lab {lab.name}")
     torch.set_num_threads(1)  # small matrices are not worth sharing out, and a shared machine makes it slower
     for part in lab.parts:
         work.module(part)  # a missing file is told before anything is computed
     meter = Meter(console, lab.name)
     folder = settings.out / "measurements"
-    bench = Bench(lab, work, folder, full=settings.full, seed=settings.seed, data=settings.data, meter=meter)
+    bench = Bench(
+        lab, work, folder, full=settings.full, seed=settings.seed, data=settings.data, meter=meter, device=device
+    )
     experiment = importlib.import_module(f"autograder.labs.experiments.{lab.name}")
     try:
         with work.active(), work.guarded(lab.parts):
@@ -74,7 +79,7 @@ def run_lab(
         "seed": settings.seed,
         "seconds": round(bench.seconds, 1),
         "reused": bench.reused,
-        "machine": machine_facts(),
+        "machine": machine_facts(device),
     }
     return report, about
 

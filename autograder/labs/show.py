@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from autograder.labs.device import CPU
 from autograder.labs.report import Report, Verdict, shown
 
 if TYPE_CHECKING:
@@ -21,9 +22,10 @@ def about_line(about: Mapping[str, Any]) -> str:
     machine = about["machine"]
     code = "the solutions" if about["code"] == "solutions" else "your code"
     threads = "1 thread" if machine["threads"] == 1 else f"{machine['threads']} threads"
+    where = "" if machine["device"] == CPU else f"{machine['device']} and "
     return (
-        f"{code}, {about['settings']} settings, seed {about['seed']}, {about['seconds']:g} s, {threads} of "
-        f"{machine['processor']}, torch {machine['torch']}, {machine['date']}"
+        f"{code}, {about['settings']} settings, seed {about['seed']}, {about['seconds']:g} s of processor time, "
+        f"{where}{threads} of {machine['processor']}, torch {machine['torch']}, {machine['date']}"
     )
 
 

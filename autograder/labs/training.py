@@ -9,6 +9,7 @@ from autograder.errors import UsageError
 from autograder.labs import checkpoint
 from autograder.labs.bench import Bench
 from autograder.labs.data import Data
+from autograder.labs.device import living_on
 
 if TYPE_CHECKING:
     import torch
@@ -33,11 +34,11 @@ def fit(
     label: str = "",
     on_step: Callable[[int, float], None] | None = None,
 ) -> list[float]:
-    """Train a model inside a measurement, with AdamW's defaults.
+    """Train a model inside a measurement, on the bench's device, with AdamW's defaults.
 
     Args:
         bench: Shows progress; knows where the state of this measurement is kept.
-        model: ``model(idx) -> logits``; it is trained in place.
+        model: ``model(idx) -> logits``; it is trained in place, and on the processor before and after.
         data: What to train on.
         steps: How many updates.
         batch_size: Sequences a step.
@@ -48,7 +49,8 @@ def fit(
         late: What the learning rate is multiplied by for the last 30 % of the steps.
         label: Tells two trainings of one measurement apart.
         on_step: Called with the step's number and its loss, after each update. It is not called again for steps
-            that an earlier run has made.
+            that an earlier run has made. The model takes ids from anywhere meanwhile; a piece of it (an embedding, a
+            head) wants them where it is: ``device_of(model)``.
 
     Returns:
         The loss of each step in nats, before its update.
@@ -57,29 +59,30 @@ def fit(
     from torch.nn import functional as F
     from torch.optim import AdamW
 
-    adamw = AdamW(model.parameters(), lr)
-    generator = bench.generator(seed)
-    path = None if bench.partial is None else bench.partial.with_name(f"{bench.partial.name}{label}")
-    losses = _resume(path, model, adamw, generator)
-    saved = time.monotonic()
-    model.train()
-    for step in range(len(losses), steps):
-        growing = min(1.0, (step + 1) / warmup_steps) if warmup_steps else 1.0
-        for options in adamw.param_groups:
-            options["lr"] = lr * growing * (late if step >= _LATE * steps else 1.0)
-        inputs, targets = data.batch(batch_size, block_size, generator)
-        mean_nats = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
-        adamw.zero_grad()
-        torch.autograd.backward(mean_nats)
-        adamw.step()
-        value = float(mean_nats.detach())
-        losses.append(value)
-        if on_step is not None:
-            on_step(step, value)
-        bench.tick((step + 1) / steps, f"{label} step {step + 1} of {steps}, loss {value:.3f}".strip())
-        if path is not None and time.monotonic() - saved > _SAVE_EVERY_S:
-            _keep(path, model, adamw, generator, losses)
-            saved = time.monotonic()
+    with living_on(model, bench.device):
+        adamw = AdamW(model.parameters(), lr)
+        generator = bench.generator(seed)
+        path = None if bench.partial is None else bench.partial.with_name(f"{bench.partial.name}{label}")
+        losses = _resume(path, model, adamw, generator)
+        saved = time.monotonic()
+        model.train()
+        for step in range(len(losses), steps):
+            growing = min(1.0, (step + 1) / warmup_steps) if warmup_steps else 1.0
+            for options in adamw.param_groups:
+                options["lr"] = lr * growing * (late if step >= _LATE * steps else 1.0)
+            inputs, targets = (ids.to(bench.device) for ids in data.batch(batch_size, block_size, generator))
+            mean_nats = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+            adamw.zero_grad()
+            torch.autograd.backward(mean_nats)
+            adamw.step()
+            value = float(mean_nats.detach())
+            losses.append(value)
+            if on_step is not None:
+                on_step(step, value)
+            bench.tick((step + 1) / steps, f"{label} step {step + 1} of {steps}, loss {value:.3f}".strip())
+            if path is not None and time.monotonic() - saved > _SAVE_EVERY_S:
+                _keep(path, model, adamw, generator, losses)
+                saved = time.monotonic()
     if path is not None:
         path.unlink(missing_ok=True)
     return losses

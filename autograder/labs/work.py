@@ -132,7 +132,7 @@ class Work:
         test = f"run gpt-hw test {words.replace(',', '')} first: it says more about what is wrong"
         if frames:
             return StudentCodeError(f"your code failed\n{frames}", test)
-        told = traceback.format_exception_only(error)[-1].strip()
+        told = "".join(traceback.format_exception_only(error)).strip()
         return StudentCodeError(f"what your code gave cannot be used ({words}): {told}", test)
 
     def _frames(self, error: Exception) -> str:

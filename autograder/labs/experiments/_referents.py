@@ -85,8 +85,8 @@ def _one_block(right: list[float]) -> Finding:
         spread_of(right),
         reproduced=all(abs(one - 0.927) <= NEAR for one in right),
         in_direction=0.5 < _mean(right) < 0.99,
-        why="no limit of one block but a moment of one training: from seed to seed it ends anywhere between half and "
-        "all of them, and longer training moves each. What one block cannot do is shown by the lab called induction",
+        why="no limit of one block but a moment of one training: trained longer (--full) it ends anywhere between half "
+        "and all of them, from seed to seed. What one block cannot do is shown by the lab called induction",
     )
 
 

@@ -17,6 +17,7 @@ from autograder.labs.report import Finding, Grid, Plot, Report, Series, judge
 from autograder.labs.rungs import LanguageModel, build_block, build_rung
 
 PARTS = ("part3", "part4", "part5")
+ON_DEVICE = True
 
 RUNGS = {1: "block", 2: "2 blocks", 3: "3 blocks"}
 STACKS = ((1, True), (2, True), (3, True), (3, False))  # blocks, and whether they add to what they are given
@@ -121,7 +122,7 @@ def run(bench: Bench) -> Report:
             Plot(
                 "Going on with a segment that repeats",
                 "",
-                "right where it can be",
+                "share right, where it can be known",
                 (Series("here", [_words(*each) for each in COPY_STACKS], right),),
                 kind="bars",
             ),

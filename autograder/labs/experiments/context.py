@@ -18,6 +18,7 @@ from autograder.labs.report import Plot, Report, Series
 from autograder.labs.rungs import build_rung
 
 PARTS = ("part3", "part4", "part5")
+ON_DEVICE = True
 
 CONTEXTS = (16, 32, 64)
 TOKENS = 1024  # in each step, whatever the context

@@ -191,8 +191,9 @@ def reason(name: str, race: dict[str, dict[str, Any]]) -> str:
         f"transformer {transformer['products'] / mlp['products']:.1f} times the multiply-adds. "
     )
     if mlp["nats"] + LEAD < transformer["nats"]:
-        more = "Most of what can be known of a character stands in the last eight, so a window loses little: "
-        return told + (more if name == on.CHARACTERS else "") + "many cheap updates beat few dear ones."
+        if name == on.CHARACTERS:
+            told += "Most of what can be known of a character stands in the last eight, so a window loses little. "
+        return told + "Many cheap updates beat few dear ones."
     if transformer["nats"] + LEAD < mlp["nats"]:
         return told + (
             "The transformer leads all the same: what it takes stands further back than the window, or at a distance "

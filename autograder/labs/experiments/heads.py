@@ -12,6 +12,7 @@ from autograder.labs.report import Finding, Grid, Plot, Report, Series, judge
 from autograder.labs.rungs import LanguageModel, build_rung, count
 
 PARTS = ("part3", "part5")
+ON_DEVICE = True
 
 ONE, PROJECTED, FOUR = "1 head", "1 head, projected", "4 heads"
 CASES = {ONE: 0, PROJECTED: 1, FOUR: 4}  # how many heads; the bare head has no projection after it

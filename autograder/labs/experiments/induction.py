@@ -9,6 +9,7 @@ import torch
 from autograder.corpora import Copy, Repeat
 from autograder.labs.bench import Bench
 from autograder.labs.data import tokens
+from autograder.labs.device import device_of
 from autograder.labs.experiments._peeked import NOT_COUNTED, SMALL_START, WHY_REDRAWN, WIDE_START, Determined, small_gpt
 from autograder.labs.report import Finding, Grid, Heat, Plot, Report, Series, judge
 from autograder.labs.training import fit
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 PARTS = ("part6", "part8")
+ON_DEVICE = True
 
 TOKENS, CONTEXT, PERIOD, HEADS = 32, 24, 12, 2
 DOCUMENTS, JUDGED = 12_800, 200
@@ -26,6 +28,7 @@ CASES = ((2, WIDE_START), (1, WIDE_START), (2, SMALL_START))
 QUICK = {"width": 32, "steps": 400, "batch": 32, "lr": 5e-3}
 FULL = {"width": 64, "steps": 800, "batch": 32, "lr": 3e-3}
 SOLVED, UNSOLVED = 0.9, 0.6
+SHARES = ("", "", ".2f", ".2f")
 CLEAR, FAINT = 0.5, 0.25  # of a head's weight; one spread evenly over what it may read has about 0.15
 
 
@@ -88,7 +91,7 @@ def repeated(rng: np.random.Generator) -> Any:
 def heads_of(bench: Bench, model: "nn.Module", idx: "Tensor") -> tuple[list[list[float]], list[list[float]]]:
     """Score every head by the student's functions: [block][head], previous token and induction."""
     part8 = bench.part("part8")
-    maps = part8.attention_maps(model, idx)
+    maps = part8.attention_maps(model, idx.to(device_of(model)))
     return (
         [part8.previous_token_score(each).mean(0).tolist() for each in maps],
         [part8.induction_score(each, PERIOD).mean(0).tolist() for each in maps],
@@ -262,7 +265,7 @@ def _heads_table(two: list[dict[str, Any]], one: list[dict[str, Any]]) -> Grid:
         for block in range(blocks)
         for head in range(len(found["before"][block]))
     )
-    return Grid("What each head does (first seed)", ("model", "head", "previous token", "induction"), rows)
+    return Grid("What each head does (first seed)", ("model", "head", "previous token", "induction"), rows, SHARES)
 
 
 def _curves(found: dict[str, Any]) -> Plot:
@@ -275,7 +278,8 @@ def _curves(found: dict[str, Any]) -> Plot:
 def _bars(runs: dict[tuple[int, str], list[dict[str, Any]]]) -> Plot:
     names = [_words(blocks) + ("" if start == WIDE_START else ", weights of 0.02") for blocks, start in runs]
     shares = [sum(one["right"] for one in each) / len(each) for each in runs.values()]
-    return Plot("Going on with a segment", "", "right where it can be", (Series("here", names, shares),), kind="bars")
+    bars = (Series("here", names, shares),)
+    return Plot("Going on with a segment", "", "share right, where it can be known", bars, kind="bars")
 
 
 def _pictures(found: dict[str, Any]) -> list[Heat]:

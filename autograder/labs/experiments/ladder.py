@@ -9,6 +9,7 @@ from autograder.labs.report import Finding, Grid, Plot, Report, Series, is_near,
 from autograder.labs.rungs import RUNGS, build_rung, count
 
 PARTS = ("part1", "part3", "part4", "part5")
+ON_DEVICE = True
 
 MEAN_PLACES = "mean, positions"
 RUNGS_HERE = ("token", "mean", MEAN_PLACES, *RUNGS[2:-1])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 PARTS = ("part1", "part3", "part4", "part5")
+ON_DEVICE = True
 
 HEADS = 4
 STEPS = 200  # as many as the exercise says

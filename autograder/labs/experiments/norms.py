@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 PARTS = ("part4", "part5", "part6")
+ON_DEVICE = True
 
 DEEP, HEADS = 12, 4
 NORMS = ("pre", "post")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 PARTS = ("part4", "part5")
+ON_DEVICE = True
 
 KINDS = ("learned", "sinusoidal", "rope", "alibi")
 TIMES = (1, 2, 4)
@@ -46,7 +47,7 @@ class Waves(nn.Module):
 
     def forward(self, x: "Tensor") -> "Tensor":
         """Add a row to each place of (B, T, d)."""
-        out: Tensor = x + self.rows(*x.shape[-2:])
+        out: Tensor = x + self.rows(*x.shape[-2:]).to(x.device)
         return out
 
 
@@ -160,7 +161,7 @@ def judged(name: str, worth: dict[str, list[float]]) -> list[Finding]:
             in_direction=lead <= FLAT,
             why="it ties with the best"
             if lead <= FLAT
-            else "a table has to be learned row by row, while RoPE and ALiBi tell distances from the first step on",
+            else f"a table has to be learned row by row; {best} needs no training to tell places apart",
         ),
         judge(
             f"{name}: learned positions fall off a cliff past it (4 x over 1 x)",
@@ -198,7 +199,7 @@ def judged(name: str, worth: dict[str, list[float]]) -> list[Finding]:
             in_direction=alibi < 0,
             why="it improves by less than two seeds differ"
             if alibi < 0
-            else "it does not improve, it holds: by far the least worse of the four, and that is what is certain of it"
+            else "it does not improve; it loses least of the four, and that is what is certain of it"
             if ratio["alibi"] == min(ratio.values())
             else "it gets worse, and another kind holds better",
             style="+.1%",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 PARTS = ("part1", "part6", "part8")
+ON_DEVICE = True
 
 MEAN, ONE, TWO = "mean", "1 block", "2 blocks"
 CASES = ((False, MEAN), (False, ONE), (False, TWO), (True, MEAN), (True, ONE))

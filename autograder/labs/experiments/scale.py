@@ -1,4 +1,4 @@
-"""Training without the division by sqrt(d): free for a narrow head, the end of a wide one."""
+"""Training without the division by sqrt(d): cheap for a narrow head, dear for a wide one."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from autograder.labs.bench import Bench
+from autograder.labs.device import device_of
 from autograder.labs.experiments import _grounds as on
 from autograder.labs.experiments._grounds import Ground
 from autograder.labs.report import Finding, Grid, Plot, Report, Series, is_near, judge
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 PARTS = ("part1", "part2", "part3", "part5")
+ON_DEVICE = True
 
 WIDTHS = (32, 256, 1024)
 QUICK_ELSEWHERE = (32, 256)  # on the second ground of a quick run: the widest head takes longest
@@ -68,7 +70,7 @@ def headed(bench: Bench, d_head: int, divided: bool, seed: int, **ground: Any) -
     followed: dict[str, list[float]] = {"step": [], "std": [], "frozen": [], "effective": []}
 
     def follow(step: int) -> None:
-        for key, value in {"step": step, **_state(bench, head, places(model.embed(idx)))}.items():
+        for key, value in {"step": step, **_state(bench, head, places(model.embed(idx.to(device_of(model)))))}.items():
             followed[key].append(value)
 
     with torch.no_grad():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograder.errors import UsageError
+from autograder.labs.device import CPU
 from autograder.labs.lm.corpus import Corpus
 from autograder.labs.lm.journal import Journal, State
 from autograder.labs.lm.settings import ModelSettings
@@ -64,8 +65,10 @@ def load(model: Any, state: State) -> None:
         parameter.data = state[0][_PARAMETER + name].numpy().copy()
 
 
-def run(work: Work, settings: ModelSettings, corpus: Corpus, journal: Journal, state: State | None) -> None:
-    """Make the steps that are left."""
+def run(
+    work: Work, settings: ModelSettings, corpus: Corpus, journal: Journal, state: State | None, device: str = CPU
+) -> None:
+    """Make the steps that are left; numpy knows the processor alone."""
     import torch
 
     rng = np.random.default_rng(settings.seed)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.errors import UsageError
 from autograder.labs import checkpoint
+from autograder.labs.device import CPU, living_on
 from autograder.labs.lm.corpus import Corpus
 from autograder.labs.lm.journal import Journal, State
 from autograder.labs.lm.settings import ModelSettings
@@ -51,8 +52,10 @@ def load(model: "nn.Module", state: State) -> None:
         raise UsageError(f"the checkpoint does not fit your model: {told}", remedy) from None
 
 
-def run(work: Work, settings: ModelSettings, corpus: Corpus, journal: Journal, state: State | None) -> None:
-    """Make the steps that are left."""
+def run(
+    work: Work, settings: ModelSettings, corpus: Corpus, journal: Journal, state: State | None, device: str = CPU
+) -> None:
+    """Make the steps that are left, with the model on a device; the student's loop stays on the processor."""
     import torch
     from torch.optim.optimizer import register_optimizer_step_pre_hook
 
@@ -64,7 +67,7 @@ def run(work: Work, settings: ModelSettings, corpus: Corpus, journal: Journal, s
     if state is not None:
         load(model, state)
         checkpoint.restore_generators(state[0], generator)
-    own = {id(parameter) for parameter in model.parameters()}
+    own: set[int] = set()
     begun: list[torch.optim.Optimizer] = []
 
     def before_step(optimizer: "torch.optim.Optimizer", args: Any, kwargs: Any) -> None:
@@ -87,18 +90,20 @@ def run(work: Work, settings: ModelSettings, corpus: Corpus, journal: Journal, s
     held_out = torch.as_tensor(corpus.held_out[:_EVALUATED])
     journal.capture, journal.evaluated = capture, len(held_out)
     journal.evaluate = lambda: float(part7.perplexity(model, held_out, settings.context))
-    hook = register_optimizer_step_pre_hook(before_step)
-    try:
-        part7.train(
-            model,
-            torch.as_tensor(corpus.train),
-            journal.left,
-            settings.batch,
-            settings.context,
-            settings.lr,
-            warmup_steps=settings.warmup,
-            generator=generator,
-            on_step=lambda step, loss: journal.after_step(float(loss)),
-        )
-    finally:
-        hook.remove()
+    with living_on(model, device):
+        own.update(id(parameter) for parameter in model.parameters())
+        hook = register_optimizer_step_pre_hook(before_step)
+        try:
+            part7.train(
+                model,
+                torch.as_tensor(corpus.train),
+                journal.left,
+                settings.batch,
+                settings.context,
+                settings.lr,
+                warmup_steps=settings.warmup,
+                generator=generator,
+                on_step=lambda step, loss: journal.after_step(float(loss)),
+            )
+        finally:
+            hook.remove()

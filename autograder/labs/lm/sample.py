@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.errors import UsageError
 from autograder.labs import checkpoint
+from autograder.labs.device import CPU, find_device, living_on, only_processor
 from autograder.labs.lm.corpus import Codec
 from autograder.labs.lm.settings import CHECKPOINT, ModelSettings
 from autograder.labs.work import Work
@@ -22,6 +23,7 @@ def sample(
     temperature: float = 1.0,
     top_k: int | None = None,
     seed: int = 0,
+    device: str = CPU,
 ) -> str:
     """Write on from a prompt.
 
@@ -33,13 +35,15 @@ def sample(
         temperature: 0 always takes the likeliest.
         top_k: Draw among so many only.
         seed: Of the draws.
+        device: Where the model computes; the draws are made on the processor.
 
     Returns:
         The prompt and what follows it.
 
     Raises:
         StudentCodeError: A part is missing or fails.
-        UsageError: There is no checkpoint, or the prompt has pieces that the corpus lacks.
+        UsageError: There is no checkpoint, the prompt has pieces that the corpus lacks, or the device is
+            not there.
     """
     import torch
 
@@ -52,13 +56,15 @@ def sample(
         raise UsageError("the prompt is empty", "leave --prompt out to begin anywhere")
     if top_k is not None:
         top_k = min(top_k, len(codec.pieces))
-    parts = ("part6", "part9") if settings.engine == "numpy" else ("part6",)
-    with work.active(), work.guarded(parts):
+    on_processor = settings.engine == "numpy"
+    device = only_processor(device, "the numpy engine") if on_processor else find_device(device)
+    with work.active(), work.guarded(("part6", "part9") if on_processor else ("part6",)):
         model = _model(work, settings, codec, state)
         draws = torch.Generator().manual_seed(seed)
-        written = work.part("part6").generate(
-            model, torch.tensor([ids]), tokens, temperature=temperature, top_k=top_k, generator=draws
-        )
+        with living_on(model, device):
+            written = work.part("part6").generate(
+                model, torch.tensor([ids]), tokens, temperature=temperature, top_k=top_k, generator=draws
+            )
         return codec.decode(written[0].tolist())
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.errors import UsageError
+from autograder.labs.device import CPU, find_device, only_processor
 from autograder.labs.lm.corpus import open_corpus
 from autograder.labs.lm.journal import Journal
 from autograder.labs.lm.settings import CHECKPOINT, ModelSettings, Trained
@@ -22,15 +23,20 @@ def train(
     *,
     data: Path | None = None,
     fresh: bool = False,
+    device: str = CPU,
     console: "Console | None" = None,
 ) -> Trained:
     """Train, or go on with what is in ``out``, until so many steps are made in all.
 
+    The device decides no draw and is no part of what a checkpoint must fit: a training goes on on any.
+
     Raises:
         Stopped: Ctrl-C came; what was trained is kept.
         StudentCodeError: A part is missing or fails.
-        UsageError: The settings do not fit each other, the corpus or what is in ``out``.
+        UsageError: The settings do not fit each other, the corpus or what is in ``out``, or the device is not there.
     """
+    on_processor = settings.engine == "numpy"
+    device = only_processor(device, "the numpy engine") if on_processor else find_device(device)
     corpus = open_corpus(settings.corpus, data)
     shortest = min(len(corpus.train), len(corpus.held_out))
     if shortest <= settings.context + 1:
@@ -42,10 +48,10 @@ def train(
         )
     if fresh:
         (out / CHECKPOINT).unlink(missing_ok=True)
-    meter = Meter(console, "train")
+    meter = Meter(console, "train" if device == CPU else f"train on {device}")
     journal = Journal(out, settings, corpus, steps, meter)
     state = journal.take_up()
-    if settings.engine == "numpy":
+    if on_processor:
         from autograder.labs.lm import by_numpy as engine
     else:
         from autograder.labs.lm import by_torch as engine  # type: ignore[no-redef]
@@ -53,7 +59,7 @@ def train(
         if journal.left:
             meter.plan(journal.left, 0)
             with work.active(), work.guarded(engine.PARTS), journal.patient():
-                engine.run(work, settings, corpus, journal, state)
+                engine.run(work, settings, corpus, journal, state, device)
             if journal.left:
                 made = f"your train ended {journal.left} steps early, or did not call on_step after each"
                 raise StudentCodeError(made, "gpt-hw test part7 says more")
