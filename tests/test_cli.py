@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -446,14 +446,39 @@ def test_grade_writes_gradebook_results_feedback_and_manifest(course: Path, grad
     assert not list(out.rglob("*.tmp")), "no draft is left behind"
 
 
-def test_a_rerun_keeps_what_is_current_and_its_json_is_alone_on_stdout(again: Path) -> None:
+@pytest.fixture
+def no_torch(tmp_path: Path) -> dict[str, str]:
+    """An environment in which nobody can grade: torch cannot be imported."""
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules" / "torch.py").write_text("raise ImportError('torch was imported')\n")
+    return {"PYTHONPATH": str(tmp_path / "modules")}
+
+
+@pytest.mark.parametrize("words", [[], ONE_LANE], ids=["lanes", "one lane"])
+def test_a_rerun_keeps_what_is_current_without_torch_and_its_json_is_alone_on_stdout(
+    again: Path, no_torch: dict[str, str], words: Sequence[str]
+) -> None:
     stamps = {path: path.stat().st_mtime_ns for path in (again / "results").rglob("*/*")}
-    done = run("grade", *ONE_LANE, "--json", cwd=again)
+    done = run("grade", *words, "--json", cwd=again, **no_torch)
     assert done.code == 1
     assert (done.json["graded"], done.json["kept"], done.json["moved"]) == (0, 3, {})
     assert [row["submission"] for row in done.json["rows"]] == ["ada", "bob", "cyd"]
     assert done.err.count("(kept from before)") == 3
     assert {path: path.stat().st_mtime_ns for path in (again / "results").rglob("*/*")} == stamps
+
+
+def test_a_rerun_says_what_the_first_run_said(again: Path, graded: Done, no_torch: dict[str, str]) -> None:
+    done = run("grade", cwd=again, **no_torch)
+    assert done.code == graded.code
+    table, _, about = graded.out.partition("\n\n3 graded, ")
+    assert done.out.startswith(f"{table}\n\n0 graded, 3 kept from before, {about.splitlines()[0]}\n")
+
+
+def test_where_something_must_be_graded_torch_is_imported(again: Path, no_torch: dict[str, str]) -> None:
+    """Else the tests above would prove nothing."""
+    (again / "submissions" / "ada" / "part1_average.py").write_text("x = 1\n")
+    done = run("grade", *ONE_LANE, cwd=again, **no_torch)
+    assert (done.code, "torch was imported" in done.err) == (3, True)
 
 
 def test_a_rerun_grades_a_file_that_changed_and_says_what_moved(again: Path) -> None:
@@ -470,8 +495,6 @@ def test_a_rerun_grades_a_file_that_changed_and_says_what_moved(again: Path) -> 
 def test_a_rerun_grades_all_again_where_a_suite_or_the_policy_changed(again: Path) -> None:
     suite = again / "assignments" / "part1_average" / "test_public.py"
     suite.write_text(suite.read_text() + "\n# a comment\n")
-    done = run("grade", *ONE_LANE, "--json", cwd=again)
-    assert (done.json["graded"], done.json["moved"]) == (3, {})
     before = gradebook(again / "results")["ada"]
     (again / "grading.yml").write_text(CONFIG + "parts: {part2: {weight: 2}}\n")
     done = run("grade", *ONE_LANE, cwd=again)
@@ -533,29 +556,24 @@ def answer(word: str, *words: object, cwd: Path) -> tuple[int, str]:
     return process.returncode, said.decode().replace("\r\n", "\n")
 
 
-def test_a_subset_of_parts_keeps_those_that_were_graded_before(course: Path, graded: Done, tmp_path: Path) -> None:
-    root = copy_course(tmp_path / "course")
-    shutil.copytree(course / "submissions" / "ada", root / "submissions" / "ada")
-    assert run("grade", *ONE_LANE, "--parts", "2", cwd=root).code == 0
-    row = gradebook(root / "results")["ada"]
-    assert "part1" not in row
-    done = run("grade", *ONE_LANE, "--parts", "average", cwd=root)
-    assert done.code == 0
-    both = gradebook(root / "results")["ada"]
-    assert (both["part1"], both["part2"]) == tuple(
-        gradebook(course / "results")["ada"][part] for part in MODULES.values()
-    )
-    assert both["part2"] == row["part2"]
+def test_a_subset_of_parts_keeps_those_that_were_graded_before(again: Path) -> None:
+    before = gradebook(again / "results")["ada"]
+    shutil.rmtree(again / "submissions" / "bob")
+    (again / "submissions" / "cyd.zip").unlink()
+    with (again / "submissions" / "ada" / "part2_scores.py").open("a") as stream:
+        stream.write("# handed in anew\n")
+    done = run("grade", *ONE_LANE, "--parts", "scores", cwd=again)
+    assert (done.code, "1 graded, sandbox" in done.out) == (0, True)
+    assert gradebook(again / "results") == {"ada": before}
 
 
-def grade_with_a_broken_suite(root: Path, change: Callable[[str], str]) -> dict[str, dict[str, str]]:
-    """Grade the right submission and the zip with one broken suite of part 2, and return the gradebook."""
-    suite = root / "assignments" / "part2_scores" / "test_hidden.py"
-    suite.write_text(change(suite.read_text()))
+def break_suites(root: Path, **suites: Callable[[str], str]) -> None:
+    """Break hidden suites, and keep the right submission and the zip."""
+    for module, change in suites.items():
+        suite = root / "assignments" / module / "test_hidden.py"
+        suite.write_text(change(suite.read_text()))
     shutil.rmtree(root / "submissions" / "bob")
     shutil.rmtree(root / "results")
-    assert run("grade", *ONE_LANE, cwd=root).code == 3
-    return gradebook(root / "results")
 
 
 def test_a_fault_of_the_grader_is_no_zero(again: Path) -> None:
@@ -563,7 +581,9 @@ def test_a_fault_of_the_grader_is_no_zero(again: Path) -> None:
         '\n\n@check(points=2, exercise="scaled_scores", hint="?")\ndef test_breaks(student, rng):\n'
         '    """A check that is itself broken."""\n    undefined_name(student)\n'
     )
-    rows = grade_with_a_broken_suite(again, lambda suite: suite + text)
+    break_suites(again, part2_scores=lambda suite: suite + text)
+    assert run("grade", *ONE_LANE, cwd=again).code == 3
+    rows = gradebook(again / "results")
     assert rows["ada"]["part2"] == ""
     assert rows["ada"]["total"] == "", "the sum of what is scored would look like all of it"
     assert "part2" in rows["ada"]["flag"]
@@ -575,15 +595,19 @@ def test_a_fault_of_the_grader_is_no_zero(again: Path) -> None:
     assert "undefined_name" in broken[0]["message"]
 
 
-def test_a_suite_that_does_not_import_is_no_zero_either(again: Path) -> None:
-    rows = grade_with_a_broken_suite(again, lambda suite: f"import a_module_that_nobody_has\n{suite}")
-    assert rows["ada"]["part2"] == ""
-    assert rows["cyd"]["part1"] == "0"
-
-
-def test_a_suite_that_fails_at_its_end_is_not_half_used(again: Path) -> None:
-    rows = grade_with_a_broken_suite(again, lambda suite: f"{suite}\n\nimport a_module_that_nobody_has\n")
-    assert rows["ada"]["part2"] == ""
+def test_a_suite_that_does_not_import_or_only_half_is_no_zero_either(
+    again: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_suites(
+        again,
+        part1_average=lambda suite: f"import a_module_that_nobody_has\n{suite}",
+        part2_scores=lambda suite: f"{suite}\n\nimport a_module_that_nobody_has\n",
+    )
+    monkeypatch.setattr("autograder.pipeline.line._ATTEMPTS", 1)  # each imports torch anew
+    assert typed("grade", *ONE_LANE, cwd=again).code == 3
+    rows = gradebook(again / "results")
+    assert (rows["ada"]["part1"], rows["ada"]["part2"]) == ("", "")
+    assert rows["cyd"]["part2"] == "0", "what was not handed in is a zero, with any suite"
 
 
 @pytest.fixture

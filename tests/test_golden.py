@@ -8,6 +8,7 @@ the course in which each hidden check carries a canary.
 import ctypes
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -33,7 +34,7 @@ PLANTED = ".planted"  # such a file would act on this test run if it stood here 
 NEIGHBOURS = ("-first neighbour", "~last neighbour")  # right, and sorted before and after everything else
 CANARY = "CANARY-4d1f"
 CHECK_S = 3  # a right check takes a tenth of a second; the endless ones below wait for this
-RUN_S = 600  # a run that takes so long hangs
+RUN_S = 900  # a run that takes so long hangs
 AT_ONCE = 1  # a run uses every core by itself
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -44,11 +45,14 @@ pytestmark = [
 
 RUNGS = (1, 2)
 IDENTITIES = ("root", "ordinary user") if as_user.is_possible() else ("ordinary user",)
-# Each rung and each identity once: hostile work is graded on both rungs by the first. All four take minutes more.
-COMBINED = (
-    list(product(RUNGS, IDENTITIES))
-    if os.environ.get("GPT_HW_EVERY_RUNG")
-    else [(1, IDENTITIES[0]), (2, IDENTITIES[-1])]
+EVERYTHING = bool(os.environ.get("GPT_HW_EVERY_RUNG"))  # takes minutes more
+# Each rung and each identity once: hostile work is graded on both rungs by the first.
+COMBINED = list(product(RUNGS, IDENTITIES)) if EVERYTHING else [(1, IDENTITIES[0]), (2, IDENTITIES[-1])]
+# How files are read, what may cross the wire, when time is over and what torch refuses is the same behind every wall:
+# on the first rung.
+SAME_BEHIND_EVERY_WALL = re.compile(
+    "(answers|attention|many-heads|message|number|returns|wire|zip)-|symlink|names|nul-byte|latin-1|utf-16|"
+    "byte-order-mark|emoji|empty-file|tabs-and-spaces|deep-source|canvas-copies|endless-in-c|floods-in-a-call"
 )
 Expected = Mapping[str, Any]
 
@@ -59,6 +63,23 @@ def read_expected(folder: Path) -> dict[str, Expected]:
 
 EXAMPLE = read_expected(EXAMPLES)
 HOSTILE = read_expected(GOLDEN)
+
+
+def examples_on(rung: int, identity: str) -> dict[str, Expected]:
+    """Choose the examples of a run: all, or every third where another run has all of them."""
+    step = 1 if EVERYTHING or (rung, identity) == COMBINED[0] else 3
+    return dict(list(EXAMPLE.items())[::step]) if (rung, identity) in COMBINED else {}
+
+
+def hostile_on(rung: int, identity: str) -> dict[str, Expected]:
+    """Choose the situations of a run."""
+    if identity != IDENTITIES[0]:
+        return {}
+    return {name: each for name, each in HOSTILE.items() if EVERYTHING or rung == 1 or not _same_behind(name)}
+
+
+def _same_behind(name: str) -> bool:
+    return SAME_BEHIND_EVERY_WALL.match(name) is not None
 
 
 @dataclass(frozen=True)
@@ -86,9 +107,19 @@ class Run:
 # -- the submissions ---------------------------------------------------------------------------------------------------
 
 
-def stage_golden(target: Path) -> None:
+def stage(target: Path, rung: int, identity: str) -> None:
+    """Write the submissions of a run: situations between two right neighbours, and examples."""
+    target.mkdir()
+    for name in examples_on(rung, identity):
+        (source,) = (EXAMPLES / "submissions").glob(f"{name}*")
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, target / source.name)
+    if hostile := hostile_on(rung, identity):
+        stage_golden(target, hostile)
+
+
+def stage_golden(target: Path, hostile: Mapping[str, Expected]) -> None:
     """Write every situation as a submission, and two right neighbours."""
-    for name, expected in HOSTILE.items():
+    for name, expected in hostile.items():
         folder = GOLDEN / name
         files = {path.name.removesuffix(PLANTED): _content(path) for path in sorted(folder.iterdir()) if path.is_file()}
         for alias in expected.get("names", {name: name}):
@@ -159,6 +190,7 @@ def grade(course: Path, submissions: Path, out: Path, rung: int, identity: str) 
     if identity != IDENTITIES[0]:
         arguments = as_user.command(arguments)
         environment = dict(as_user.environment(base / "home"))
+        _hand_on_replays(base)
         shutil.chown(out.parent, as_user.USER, as_user.USER)
     started = time.monotonic()
     nothing = subprocess.DEVNULL
@@ -168,6 +200,13 @@ def grade(course: Path, submissions: Path, out: Path, rung: int, identity: str) 
     seconds = time.monotonic() - started
     printed = (process.stdout + process.stderr).decode("utf-8", "replace")
     return Run(out, process.returncode, printed, seconds, tuple(_processes_about(str(out.parent))))
+
+
+def _hand_on_replays(base: Path) -> None:
+    """Give the ordinary user what the first run has learned for its diagnoses, which takes as long as all the rest."""
+    folder = shutil.copytree(base / "cache", base / "home" / ".cache", dirs_exist_ok=True)
+    for path in (folder, *folder.rglob("*")):
+        shutil.chown(path, as_user.USER, as_user.USER)
 
 
 def _processes_about(text: str) -> Iterator[str]:
@@ -194,17 +233,14 @@ def started() -> Iterator[Callable[..., Run]]:
 def _runs(base: Path) -> Iterator[Callable[..., Run]]:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     copy_course(base / "course")
-    (base / "golden").mkdir()
-    stage_golden(base / "golden")
-    shutil.copytree(EXAMPLES / "submissions", base / "examples")
-    wanted = [("golden", rung, IDENTITIES[0]) for rung in RUNGS]
-    wanted += [("examples", rung, identity) for rung, identity in COMBINED]
-    runs: dict[tuple[str, int, str], Future[Run]] = {}
+    wanted = list(dict.fromkeys([*((rung, IDENTITIES[0]) for rung in RUNGS), *COMBINED]))
+    runs: dict[tuple[int, str], Future[Run]] = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for number, (what, rung, identity) in enumerate(wanted):
-            out = base / f"run-{number}" / "results"
-            runs[what, rung, identity] = pool.submit(grade, base / "course", base / what, out, rung, identity)
-        yield lambda *key: runs[key].result()
+        for number, (rung, identity) in enumerate(wanted):
+            submissions, out = base / f"submissions-{number}", base / f"run-{number}" / "results"
+            stage(submissions, rung, identity)
+            runs[rung, identity] = pool.submit(grade, base / "course", submissions, out, rung, identity)
+        yield lambda rung, identity=IDENTITIES[0]: runs[rung, identity].result()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
@@ -258,9 +294,10 @@ HIDDEN_IDS = frozenset(
 )
 
 
-def golden_names() -> dict[str, str]:
+def golden_names(rung: int) -> dict[str, str]:
     """Map the name of each result to its situation."""
-    return {given: name for name, each in HOSTILE.items() for given in each.get("names", {name: name}).values()}
+    hostile = hostile_on(rung, IDENTITIES[0])
+    return {given: name for name, each in hostile.items() for given in each.get("names", {name: name}).values()}
 
 
 # -- the tests ---------------------------------------------------------------------------------------------------------
@@ -282,20 +319,20 @@ def test_no_attack_on_wrong_code_may_earn_more_than_the_wrong_code() -> None:
 
 @pytest.mark.parametrize(("rung", "identity"), COMBINED)
 def test_examples_get_exactly_what_is_expected(started: Callable[..., Run], rung: int, identity: str) -> None:
-    run = started("examples", rung, identity)
+    run, examples = started(rung, identity), examples_on(rung, identity)
     assert_ended_well(run)
-    for name, expected in EXAMPLE.items():
+    for name, expected in examples.items():
         assert_as_expected(run, name, expected)
         assert run.result(name)["sandbox"] in (rung, 2)  # a machine without namespaces begins at 2
-    assert_nothing_hidden_is_shown(run, EXAMPLE)
+    assert_nothing_hidden_is_shown(run, examples)
 
 
 @pytest.mark.parametrize("rung", RUNGS)
 def test_hostile_submissions_get_exactly_what_is_expected(started: Callable[..., Run], rung: int) -> None:
-    run = started("golden", rung, IDENTITIES[0])
+    run = started(rung)
     assert_ended_well(run)
     wrong = []
-    for name, situation in golden_names().items():
+    for name, situation in golden_names(rung).items():
         try:
             assert_as_expected(run, name, HOSTILE[situation])
         except AssertionError as error:  # all of them at once: a run takes minutes
@@ -305,16 +342,16 @@ def test_hostile_submissions_get_exactly_what_is_expected(started: Callable[...,
 
 @pytest.mark.parametrize("rung", RUNGS)
 def test_neighbours_of_hostile_submissions_keep_full_marks(started: Callable[..., Run], rung: int) -> None:
-    run = started("golden", rung, IDENTITIES[0])
+    run = started(rung)
     for neighbour in NEIGHBOURS:
         assert_as_expected(run, neighbour, EXAMPLE["student-002"])
 
 
 @pytest.mark.parametrize("rung", RUNGS)
 def test_hostile_submissions_are_shown_nothing_hidden(started: Callable[..., Run], rung: int) -> None:
-    run = started("golden", rung, IDENTITIES[0])
-    assert_nothing_hidden_is_shown(run, golden_names())
-    for name in golden_names():
+    run = started(rung)
+    assert_nothing_hidden_is_shown(run, golden_names(rung))
+    for name in golden_names(rung):
         page = run.page(name)
         assert "<script" not in page.lower(), name
         assert "\x1b" not in page and "\u202e" not in page, name
@@ -322,22 +359,22 @@ def test_hostile_submissions_are_shown_nothing_hidden(started: Callable[..., Run
     assert "\x1b[2J" not in run.printed and "\u202e" not in run.printed
 
 
-@pytest.mark.parametrize("rung", RUNGS)
+@pytest.mark.parametrize("rung", RUNGS if EVERYTHING else RUNGS[:1])
 def test_constants_pass_no_check_of_attention(started: Callable[..., Run], rung: int) -> None:
     from autograder.parts import load_parts
 
     part = load_parts(ROOT / "assignments")["part3"]
     about = {check.id for check in part.checks if check.exercise == "attention"}
-    run = started("golden", rung, IDENTITIES[0])
+    run = started(rung)
     for name in ("attention-zeros", "attention-mean-of-values", "attention-first-row", "attention-nothing"):
         checks = run.result(name)["parts"]["part3"]["checks"]
         assert not [check["id"] for check in checks if check["id"] in about and check["score"]], name
 
 
 def test_at_least_one_identity_graded(started: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
-    runs = [(rung, identity, started("examples", rung, identity)) for rung, identity in COMBINED]
+    runs = [(rung, identity, started(rung, identity)) for rung, identity in COMBINED]
     lines = [
-        f"examples, asked for rung {rung}, as {identity}: graded on rung {run.result('student-001')['sandbox']}"
+        f"asked for rung {rung}, as {identity}: graded on rung {run.result('student-001')['sandbox']}"
         f" in {run.seconds:.0f} s"
         for rung, identity, run in runs
     ]

@@ -6,9 +6,13 @@ it is real.
 
 import csv
 import json
+import multiprocessing
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import product
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,7 @@ from autograder.pipeline import Summary, open_course
 from autograder.pipeline import grade as grade_submissions
 from autograder.pipeline.course import Course
 from autograder.pipeline.crew import Graded, Job, written_down
+from autograder.pipeline.lanes import Lanes
 from autograder.pipeline.line import result_of
 from autograder.records import CheckResult, Outcome
 
@@ -37,12 +42,15 @@ class StandIn:
     lost: dict[tuple[str, str], float | None] = {}  # noqa: RUF012  # each test sets its own
     asked: list[str] = []  # noqa: RUF012
     stop_after: int | None = None
+    rung: int = 1
+    started: list[int] = []  # noqa: RUF012  # for how many jobs
 
     def __init__(self, course: Course, *_: object, **__: object) -> None:
         self.course = course
 
-    def start(self) -> int:
-        return 1
+    def start(self, jobs: int) -> int:
+        self.started.append(jobs)
+        return self.rung
 
     def close(self, **_: object) -> None:
         pass
@@ -61,7 +69,7 @@ class StandIn:
                 outcome = Outcome.ERROR if loses is None else Outcome.FAILED if loses else Outcome.PASSED
                 found = [CheckResult(first, outcome), *(CheckResult(check, Outcome.PASSED) for check in rest)]
                 scores.append(scoring.score_part(part, found, self.course.config.weight(name)))
-            yield number, written_down(result_of(self.course, submission, scores, 1), self.course, 0.1 * number)
+            yield number, written_down(result_of(self.course, submission, scores, self.rung), self.course, 0.1 * number)
 
 
 @pytest.fixture
@@ -70,6 +78,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(StandIn, "lost", {})
     monkeypatch.setattr(StandIn, "asked", [])
     monkeypatch.setattr(StandIn, "stop_after", None)
+    monkeypatch.setattr(StandIn, "rung", 1)
+    monkeypatch.setattr(StandIn, "started", [])
     course = tmp_path / "course"
     for module in PARTS:
         ignored = shutil.ignore_patterns("__pycache__")
@@ -91,15 +101,20 @@ def change_suite(root: Path, text: str = "# changed\n") -> None:
         stream.write(text)
 
 
-def grade(root: Path, *, yes: bool = False, parts: str | None = None, fresh: bool = False) -> Summary:
+def grade(
+    root: Path, *, yes: bool = False, parts: str | None = None, fresh: bool = False, first_rung: int = 1, jobs: int = 1
+) -> Summary:
     StandIn.asked.clear()
+    StandIn.started.clear()
     course = open_course(root)
     return grade_submissions(
         course,
         root / "submissions",
         root / "results",
         parts=course.select(parts),
+        jobs=jobs,
         fresh=fresh,
+        first_rung=first_rung,
         agree=lambda moves: yes,
     )
 
@@ -267,6 +282,80 @@ def test_a_part_more_asks_nobody(root: Path) -> None:
     assert [move.phrase for move in more.moved] == ["part1: - -> 41"] * 3
 
 
+# -- what is started -------------------------------------------------------------------------------------------------
+
+
+def test_where_everything_is_current_nothing_is_started(root: Path) -> None:
+    first = grade(root, jobs=2)
+    assert StandIn.started == [2], "no more than are asked for"
+    again = grade(root, jobs=2)
+    assert (StandIn.started, again.skipped, again.rung) == ([], 3, first.rung)
+    change_suite(root)
+    StandIn.lost = {("bob", "part1"): 1}
+    assert grade(root).waits
+    assert grade(root).waits
+    assert StandIn.started == [], "what waits is there already"
+    assert grade(root, yes=True).accepted
+    assert StandIn.started == []
+
+
+def test_no_more_is_started_than_there_is_to_grade(root: Path) -> None:
+    grade(root)
+    hand_in(root, "bob", "x = 2\n")
+    grade(root, jobs=3)
+    assert (StandIn.started, StandIn.asked) == ([1], ["bob"])
+
+
+def test_a_result_of_a_weaker_rung_is_kept_only_where_no_better_one_holds(root: Path) -> None:
+    StandIn.rung = 2
+    grade(root)
+    again = grade(root)
+    assert (StandIn.started, StandIn.asked, again.skipped, again.rung) == ([1], [], 3, 2)
+    grade(root, first_rung=2)
+    assert StandIn.started == []
+    StandIn.rung = 1
+    grade(root)
+    assert len(StandIn.asked) == 3
+
+
+def test_a_result_of_a_better_rung_is_graded_again_where_a_weaker_one_is_asked_for_or_is_all_there_is(
+    root: Path,
+) -> None:
+    grade(root)
+    StandIn.rung = 2
+    grade(root, first_rung=2)
+    assert len(StandIn.asked) == 3
+    StandIn.rung = 1
+    grade(root)
+    hand_in(root, "bob", "x = 2\n")
+    StandIn.rung = 2
+    grade(root)
+    assert len(StandIn.asked) == 3, "one class is graded on one rung"
+
+
+def _echo(pipe: Connection) -> None:
+    pipe.send("ready")
+    with suppress(EOFError):
+        while True:
+            pipe.send(pipe.recv())
+
+
+def test_a_lane_starts_when_there_is_work_for_it() -> None:
+    before = len(multiprocessing.active_children())
+    lanes = Lanes[str](_echo, (), 3)
+    try:
+        assert len(multiprocessing.active_children()) == before
+        assert lanes.greet(1) == "ready"
+        assert len(multiprocessing.active_children()) == before + 1
+        assert sorted(lanes.run(["a", "b"])) == [(0, "a"), (1, "b")]
+        assert len(multiprocessing.active_children()) == before + 2
+        assert sorted(lanes.run(["a", "b", "c", "d"])) == [(0, "a"), (1, "b"), (2, "c"), (3, "d")]
+        assert len(multiprocessing.active_children()) == before + 3
+    finally:
+        lanes.close()
+    assert len(multiprocessing.active_children()) == before
+
+
 # -- unscored through our fault ----------------------------------------------------------------------------------------
 
 
@@ -331,9 +420,10 @@ def test_a_run_that_ends_at_any_write_loses_nothing_and_the_next_one_ends_the_sa
     grade(tmp_path / "straight", yes=True)
     wanted = scores(tmp_path / "straight")
     writes = Writes(monkeypatch)
-    for number in range(2 * 40):
-        course = shutil.copytree(root, tmp_path / f"stopped-{number}")
-        writes.fail(number // 2, failure, after=bool(number % 2))
+    moments = product(range(40), (False, True) if isinstance(failure, _Killed) else (False,))
+    for number, after in moments:
+        course = shutil.copytree(root, tmp_path / f"stopped-{number}-{after}")
+        writes.fail(number, failure, after=after)
         try:
             grade(course, yes=True)
         except (_Killed, UsageError):
@@ -350,7 +440,7 @@ def test_a_run_that_ends_at_any_write_loses_nothing_and_the_next_one_ends_the_sa
         assert not list((course / "results").rglob("pending*"))
     else:
         pytest.fail("the run never came to its end")
-    assert number > 20
+    assert number > 10
 
 
 class Writes:

@@ -94,12 +94,12 @@ def leaks(files: Mapping[str, bytes], secrets: Iterable[Secret]) -> list[str]:
     """Name every secret that a released file holds."""
     texts = {name: readable(name, data) for name, data in files.items()}
     squeezed = {name: squeeze(text) for name, text in texts.items()}
+    words = {name: frozenset(re.findall(r"\w+", text)) for name, text in texts.items()}
     found: list[str] = []
     for secret in secrets:
-        word = re.compile(rf"(?<!\w){re.escape(secret.text)}(?!\w)")
         needle = squeeze(secret.text)
         for name in files:
-            if word.search(texts[name]) if secret.is_name else needle in squeezed[name]:
+            if secret.text in words[name] if secret.is_name else needle in squeezed[name]:
                 found.append(f"{name}: {secret.text.strip()} ({secret.origin})")
     return found
 
@@ -247,11 +247,12 @@ def test_sdist_holds_exactly_what_is_allowed(released: dict[str, dict[str, bytes
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["wheel", "sdist"])
 def test_release_gives_no_solution_and_no_hidden_check_away(
-    released: dict[str, dict[str, bytes]], secrets: list[Secret], kind: str
+    released: dict[str, dict[str, bytes]], secrets: list[Secret]
 ) -> None:
-    assert leaks(released[kind], secrets) == []
+    # Most files are in both, and the search takes seconds.
+    distinct = {data: f"{kind}: {name}" for kind, files in released.items() for name, data in files.items()}
+    assert leaks({name: data for data, name in distinct.items()}, secrets) == []
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -590,16 +589,6 @@ def test_two_hundred_workers_leave_nothing_behind(rung):
         assert len(descriptors()) <= len(files)
         assert threading.active_count() == threads
         assert eventually(lambda: running_below(server._process.pid) == [])
-
-
-def test_the_only_folder_of_a_server_goes_with_it(rung, monkeypatch, tmp_path):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with ForkServer((), from_this_process=True) as server:
-        for _ in range(3):
-            Run(server, rung, "import tempfile\ntry:\n    tempfile.mkdtemp()\nexcept OSError:\n    pass").worker.close()
-        probe_rung(server, rung, LIMITS, [])
-        assert len(os.listdir(tmp_path)) == 1
-    assert os.listdir(tmp_path) == []
 
 
 def test_nothing_runs_on_after_a_worker_was_closed_or_a_server(rung):

@@ -112,7 +112,7 @@ class _Meter:
     def __init__(self, console: "Console") -> None:
         self._console = console
         self._status = (
-            console.status("starting: importing torch and testing the sandbox") if console.is_terminal else None
+            console.status("starting: reading, importing torch, testing the sandbox") if console.is_terminal else None
         )
 
     def __enter__(self) -> "_Meter":

@@ -7,7 +7,7 @@ graded again is a regrade: it is put beside what counts, until all are known and
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from autograder import gradebook
 from autograder.gradebook import Journal, Move, Override
@@ -68,7 +68,8 @@ class Book:
 
     Args:
         course: The rules.
-        summary: Told what happens; its ``rung`` is known before the first question.
+        summary: Told what happens; its ``rung`` is that of the run, or the best that the run can have, before the
+            first question.
         parts: Which parts are asked for.
         overrides: Submission -> part -> score set by hand.
         fresh: Whether what is current is graded again too.
@@ -93,26 +94,27 @@ class Book:
         self._staged: dict[str, dict[str, Any]] = {}
         self._arrived: list[Move] = []
 
+    def keeps(self, submission: Submission) -> bool:
+        """Tell whether ``open`` would ask for no grading; changes nothing."""
+        return self._standing(submission, *self._found(submission.name)) is not None
+
     def open(self, submission: Submission) -> tuple[str, ...]:
         """Return the parts of a submission that must be graded; none where what is there says it already."""
         name = submission.name
-        old, pending = self._journal.result(name), self._journal.pending(name)
-        # A part graded before stays in the gradebook when another part is asked for.
-        asked = {part.name for part in self._parts} | set(old["parts"] if old else ())
-        wanted = [part for part in self._course.parts if part in asked]
-        if not self._fresh:
-            if pending is not None and old is not None and self._is_current(pending, submission, wanted):
+        old, pending = self._found(name)
+        standing = self._standing(submission, old, pending)
+        if standing is not None:
+            assert old is not None
+            if standing == "waits":
                 self._staged[name] = gradebook.brief(old)
-                self._summary.skipped += 1
-                return ()
-            if old is not None and self._is_current(old, submission, wanted):
+            else:
                 self._journal.drop(name)
                 self._count(name, old, None)
-                self._summary.skipped += 1
-                return ()
+            self._summary.skipped += 1
+            return ()
         is_new = old is None or (old["files"] != submission.sha256 and self._follows(old))
         self._before[name] = None if old is None else (gradebook.brief(old), is_new)
-        return tuple(wanted)
+        return tuple(self._wanted(old))
 
     def enter(self, graded: Graded) -> None:
         """Write down what came of a submission that had to be graded.
@@ -185,6 +187,25 @@ class Book:
         self._summary.by_hand += sum("by_hand" in part for part in kept["parts"].values())
         self._summary.results.append(kept)
         return kept
+
+    def _found(self, name: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+        return self._journal.result(name), self._journal.pending(name)
+
+    def _wanted(self, old: Mapping[str, Any] | None) -> list[str]:
+        # A part graded before stays in the gradebook when another part is asked for.
+        asked = {part.name for part in self._parts} | set(old["parts"] if old else ())
+        return [part for part in self._course.parts if part in asked]
+
+    def _standing(
+        self, submission: Submission, old: Mapping[str, Any] | None, pending: Mapping[str, Any] | None
+    ) -> Literal["waits", "counts"] | None:
+        """Tell which of the two results there are says what grading again would say."""
+        if self._fresh or old is None:
+            return None
+        wanted = self._wanted(old)
+        if pending is not None and self._is_current(pending, submission, wanted):
+            return "waits"
+        return "counts" if self._is_current(old, submission, wanted) else None
 
     def _is_current(self, old: Mapping[str, Any], submission: Submission, wanted: Sequence[str]) -> bool:
         return gradebook.is_current(old, files=submission.sha256, parts=wanted, **self._rules)

@@ -38,10 +38,12 @@ class Graded:
 class Crew:
     """Grades submissions and gives each one's results as soon as they are known; it writes nothing.
 
+    Nothing is started before ``start``.
+
     Args:
         course: The rules.
         secrets: What no worker may read.
-        lanes: How many submissions at once.
+        lanes: How many submissions at once, at most.
         unsafe: Grade without a wall where none holds.
         first_rung: Begin further down the ladder of walls.
     """
@@ -49,23 +51,25 @@ class Crew:
     def __init__(self, course: Course, secrets: Sequence[Path], lanes: int, *, unsafe: bool, first_rung: int) -> None:
         self._course = course
         self._rung = 0
-        settings = (list(secrets), unsafe, first_rung)
-        self._line = _new_line(course, *settings) if lanes <= 1 else None
-        self._lanes: Lanes[Job] | None = None
-        if self._line is None:
-            self._lanes = Lanes(_serve, (course.root, *settings), lanes)
+        self._settings = (list(secrets), unsafe, first_rung)
+        self._line: Line | None = None
+        self._lanes = Lanes[Job](_serve, (course.root, *self._settings), lanes) if lanes > 1 else None
 
-    def start(self) -> int:
-        """Wait until the sandbox has been tried and return its rung.
+    def start(self, jobs: int) -> int:
+        """Start what so many jobs need, wait until the sandbox has been tried and return its rung.
+
+        Args:
+            jobs: How many ``run`` will be given, as far as that is known; it takes more too.
 
         Raises:
             SandboxError: No wall holds on this machine.
         """
-        if self._line is not None:
+        if self._lanes is not None:
+            self._rung = self._lanes.greet(jobs)
+        else:
+            self._line = _new_line(self._course, *self._settings)
             self._line.start()
             self._rung = self._line.rung
-        elif self._lanes is not None:
-            self._rung = self._lanes.greet()
         return self._rung
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Graded]]:

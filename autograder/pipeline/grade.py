@@ -4,6 +4,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -54,7 +55,7 @@ def grade(
         fresh: Grade all again, also what is current.
         unsafe: Grade without a wall where none holds.
         first_rung: Begin further down the ladder of walls.
-        on_start: Told the rung once it is known.
+        on_start: Told the rung once it is known; not where everything is current, and nothing is started.
         on_progress: Told after each submission.
         agree: Asked once, where a regrade would move scores: whether they may take the place of what counts. Until
             then, and where the answer is no, the new results wait beside the old ones, and the next run asks again.
@@ -78,12 +79,18 @@ def grade(
     entries: dict[str, Submission] = {}
     with _locked(out):
         Journal(out).clean(names.values())
-        crew = Crew(course, [folder, out], min(jobs, len(found.entries)), unsafe=unsafe, first_rung=first_rung)
+        most = min(jobs, len(names))
+        crew = Crew(course, [folder, out], most, unsafe=unsafe, first_rung=first_rung)
         went_well = False
         try:
-            summary.rung = crew.start()
-            on_start(summary.rung)
-            _grade_all(course, crew, book, entries, names, on_progress)
+            # What was graded on the best rung that this run can have is kept without trying whether it holds today.
+            summary.rung = first_rung
+            submissions = _Reader(course, names, entries)
+            needed = (submission for _, submission in submissions if not book.keeps(submission))
+            if count := len(list(islice(needed, most))):
+                summary.rung = crew.start(count)
+                on_start(summary.rung)
+            _grade_all(submissions, crew, book, on_progress)
             if not (moves := book.regraded()) or agree(moves):
                 book.accept()
             went_well = True
@@ -96,31 +103,48 @@ def grade(
     return summary
 
 
-def _grade_all(
-    course: Course,
-    crew: Crew,
-    book: Book,
-    entries: dict[str, Submission],
-    names: Mapping[Path, str],
-    on_progress: Callable[[Progress], None],
-) -> None:
-    """Read every submission, keep what is current, and give the rest to the crew."""
+class _Reader:
+    """Gives every submission, as often as it is asked; each is read once, and its texts are not kept.
+
+    Args:
+        course: Says what a part's file is called.
+        names: Path -> what the results are called.
+        entries: Told what was read: name in the folder -> submission.
+    """
+
+    def __init__(self, course: Course, names: Mapping[Path, str], entries: dict[str, Submission]) -> None:
+        self._course = course
+        self._names = names
+        self._entries = entries
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __iter__(self) -> Iterator[tuple[Path, Submission]]:
+        for path, name in self._names.items():
+            if path.name not in self._entries:
+                self._entries[path.name] = replace(self._course.read(path, name), sources={})
+            yield path, self._entries[path.name]
+
+
+def _grade_all(submissions: _Reader, crew: Crew, book: Book, on_progress: Callable[[Progress], None]) -> None:
+    """Keep what is current, and give the rest to the crew."""
     queue: list[Job] = []
-    done = 0
-    for path, name in names.items():
-        submission = course.read(path, name)
-        entries[path.name] = replace(submission, sources={})  # the manifest needs no texts
+    total, done = len(submissions), 0
+    for path, submission in submissions:
         wanted = book.open(submission)
         if wanted:
-            queue.append(Job(path, name, wanted))
+            queue.append(Job(path, submission.name, wanted))
         else:
             done += 1
-            on_progress(Progress(name, done, len(names), 0.0, skipped=True))
+            on_progress(Progress(submission.name, done, total, 0.0, skipped=True))
+    if not queue:
+        return
     started = time.monotonic()
     for number, (_, graded) in enumerate(crew.run(queue), 1):
         book.enter(graded)
         left = (len(queue) - number) * (time.monotonic() - started) / number
-        on_progress(Progress(graded.result["submission"], done + number, len(names), left, skipped=False))
+        on_progress(Progress(graded.result["submission"], done + number, total, left, skipped=False))
 
 
 def _write_tables(

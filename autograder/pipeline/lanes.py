@@ -1,8 +1,9 @@
 """Lanes: several graders side by side, one process and one fork server each, fed with one submission at a time.
 
-A lane that dies is replaced and its submission given to the new one; a submission that has ended several lanes is
-left to a person. Scores do not depend on the number of lanes: every check draws from the grading seed alone. A lane
-writes nothing and ends with the process that started it, so that a grader that is killed leaves nobody at work.
+There are never more of them than jobs, since each imports torch, which takes seconds of a processor. One that dies is
+replaced and its submission given to the new one; a submission that has ended several lanes is left to a person. Scores
+do not depend on the number of lanes: every check draws from the grading seed alone. A lane writes nothing and ends with
+the process that started it, so that a grader that is killed leaves nobody at work.
 """
 
 import multiprocessing
@@ -29,6 +30,7 @@ Job = TypeVar("Job")
 class _Lane:
     process: multiprocessing.process.BaseProcess
     pipe: Connection
+    greeting: Any = None  # what it said when it was ready
     job: int | None = None
 
 
@@ -38,15 +40,20 @@ class Lanes(Generic[Job]):
     Args:
         serve: Runs in a new process with one end of a pipe: sends a greeting, then answers each job it receives.
         arguments: What ``serve`` is given after the pipe; picklable, and ours.
-        count: How many processes.
+        most: How many processes at most.
     """
 
-    def __init__(self, serve: Callable[..., None], arguments: tuple[Any, ...], count: int) -> None:
+    def __init__(self, serve: Callable[..., None], arguments: tuple[Any, ...], most: int) -> None:
         self._serve = serve
         self._arguments = arguments
+        self._most = most
         # A fresh interpreter: a fork of this one would bring its threads' locks along, and torch's pool.
         self._context = multiprocessing.get_context("spawn")
-        self._lanes = [self._open() for _ in range(count)]
+        self._lanes: list[_Lane] = []
+
+    def _open_for(self, jobs: int) -> None:
+        while len(self._lanes) < min(self._most, jobs):
+            self._lanes.append(self._open())
 
     def _open(self) -> _Lane:
         ours, theirs = self._context.Pipe()
@@ -55,22 +62,27 @@ class Lanes(Generic[Job]):
         theirs.close()
         return _Lane(process, ours)
 
-    def greet(self) -> Any:
-        """Wait until the first lane is ready and return its greeting.
+    def greet(self, jobs: int) -> Any:
+        """Start as many lanes as so many jobs can use, wait until the first is ready and return its greeting.
+
+        Args:
+            jobs: At least one; ``run`` may be given others, and starts more lanes where they are more.
 
         Raises:
             SandboxError: It could not start; the reason is its own.
         """
+        self._open_for(jobs)
         return self._greeting(self._lanes[0])
 
     def _greeting(self, lane: _Lane) -> Any:
-        try:
-            greeting = lane.pipe.recv()
-        except EOFError:
-            raise SandboxError("a grader process ended while it started", "run gpt-hw doctor") from None
-        if isinstance(greeting, Exception):
-            raise greeting
-        return greeting
+        if lane.greeting is None:
+            try:
+                lane.greeting = lane.pipe.recv()
+            except EOFError:
+                raise SandboxError("a grader process ended while it started", "run gpt-hw doctor") from None
+        if isinstance(lane.greeting, Exception):
+            raise lane.greeting
+        return lane.greeting
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Any]]:
         """Answer every job, in whatever order they are done.
@@ -83,7 +95,8 @@ class Lanes(Generic[Job]):
         """
         waiting = deque(range(len(jobs)))
         deaths = dict.fromkeys(waiting, 0)
-        for lane in self._lanes[1:]:
+        self._open_for(len(jobs))
+        for lane in self._lanes:
             self._greeting(lane)
         for lane in self._lanes:
             self._give(lane, waiting, jobs)
@@ -116,8 +129,8 @@ class Lanes(Generic[Job]):
         lane.pipe.close()
         lane.process.join(_STOP_S)
         fresh = self._open()
-        self._greeting(fresh)
-        lane.process, lane.pipe = fresh.process, fresh.pipe
+        lane.process, lane.pipe, lane.greeting = fresh.process, fresh.pipe, None
+        self._greeting(lane)
 
     def close(self, patience_s: float = _STOP_S) -> None:
         """End every lane.

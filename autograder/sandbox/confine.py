@@ -22,6 +22,9 @@ _ROOM_AMONG_OTHERS = (512, 8192)
 SCRATCH_MIB = 16
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 FIRST_WORKER_UID = 61_000  # above the users of any distribution, below the range of system services
+# Where the new root is put together, in the worker's own namespace: a folder that every Linux has and that no Python
+# lies in. A folder made for this would be left behind by a server that is killed.
+_NEW_ROOT = "/etc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,6 @@ class Confinement:
     rung: int
     limits: Limits
     uid: int | None  # another user to become, where we are root
-    root: str  # an empty folder that rung 1 turns into the worker's root
 
 
 def library_paths() -> list[str]:
@@ -82,7 +84,7 @@ def confine(plan: Confinement) -> None:
     """
     libraries = library_paths()
     if plan.rung == 1:
-        _make_root(plan.root, libraries)
+        _make_root(libraries)
     if plan.rung < 3:
         _lose_privileges(plan.uid, [] if plan.rung == 1 else libraries)
     if syscalls.IS_LINUX:
@@ -95,8 +97,9 @@ def confine(plan: Confinement) -> None:
         seccomp.restrict()
 
 
-def _make_root(root: str, libraries: list[str]) -> None:
+def _make_root(libraries: list[str]) -> None:
     # A root of its own: libraries read-only, an empty home, and nothing else of this machine.
+    root = _NEW_ROOT
     nosuid_nodev = syscalls.MS_NOSUID | syscalls.MS_NODEV
     syscalls.mount(None, "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
     syscalls.mount("tmpfs", root, "tmpfs", nosuid_nodev, "size=1m,mode=755")
