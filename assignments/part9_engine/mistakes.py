@@ -117,7 +117,7 @@ def window_read_newest_first(self, x, y, right=WindowMLP.loss_and_grads):
     return right(self, x[:, ::-1], y)
 
 
-@mistake(of="WindowMLP.loss_and_grads")
+@mistake(of="WindowMLP.loss_and_grads", trains="window_mlp_trained_on_its_gradients_beats_the_counts")
 def embedding_gradient_of_repeated_ids_lost(self, x, y, right=WindowMLP.loss_and_grads):
     """The gradient of E is that of the last place of each id: an indexed += does not add up repeated ids. A row that
     was used in many places collects from all of them."""
@@ -180,7 +180,7 @@ def mlp_scores_overflow(self, x, y, right=WindowMLP.loss_and_grads):
     return float(-np.log(shares[np.arange(len(y)), y]).mean()), grads
 
 
-@mistake(of="WindowMLP.loss_and_grads")
+@mistake(of="WindowMLP.loss_and_grads", trains="window_mlp_trained_on_its_gradients_beats_the_counts")
 def mlp_gradients_left_over(self, x, y, right=WindowMLP.loss_and_grads):
     """Your gradients still hold those of the call before: loss_and_grads begins with zeros each time, since nobody
     tells it when a new step begins."""
@@ -211,7 +211,7 @@ def everything_made_float64(self, data, parents=(), backward=None):
     self._parents, self._backward = parents, backward
 
 
-@mistake(of="Tensor.zero_grad")
+@mistake(of="Tensor.zero_grad", trains="transformer_trained_on_its_gradients_beats_the_counts")
 def zero_grad_does_nothing(self):
     """Your zero_grad leaves the gradient as it was: the next pass is then added to the old one."""
 
@@ -708,7 +708,7 @@ def transpose_backward_is_a_reshape(self, axis1, axis2):
     return Tensor(self.data.swapaxes(axis1, axis2), (self,), lambda upstream: (upstream.reshape(before),))
 
 
-@mistake(of="Tensor.rows")
+@mistake(of="Tensor.rows", trains="transformer_trained_on_its_gradients_beats_the_counts")
 def gradient_of_repeated_rows_lost(self, ids):
     """The gradient of your look-up is that of the last place of each id: an indexed += does not add up repeated ids. A
     row that was used five times collects five gradients."""

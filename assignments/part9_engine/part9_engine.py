@@ -644,7 +644,7 @@ class Tensor:
         Source: Baydin et al. 2018, section 3.2.
         """
         ### BEGIN SOLUTION
-        self.grad = np.zeros_like(self.data)
+        self._grad = None  # zeros as soon as somebody looks
         ### END SOLUTION
 
     def backward_all(self) -> None:
@@ -659,28 +659,28 @@ class Tensor:
         if self.data.shape != ():
             raise ValueError(f"backward_all starts at a scalar of shape (), not at shape {self.data.shape}")
         order: list[Tensor] = []
-        seen, unfinished = {id(self)}, [(self, iter(self._parents))]
+        seen, unfinished = {self}, [(self, iter(self._parents))]
         while unfinished:
             node, rest = unfinished[-1]
             parent = next(rest, None)
             if parent is None:
                 unfinished.pop()
                 order.append(node)
-            elif id(parent) not in seen:
-                seen.add(id(parent))
+            elif parent not in seen:
+                seen.add(parent)
                 unfinished.append((parent, iter(parent._parents)))
-        flowing = {id(self): np.ones_like(self.data)}  # this pass alone; grad holds the earlier ones too
+        flowing = {self: np.ones_like(self.data)}  # this pass alone; grad holds the earlier ones too
         for node in reversed(order):
-            upstream = flowing.pop(id(node))
+            upstream = flowing.pop(node)
             if node._grad is not None:
-                node.grad = node.grad + upstream
+                node._grad = node._grad + upstream
             else:  # a parameter owns its gradient, to be scaled in place; inside the graph a shared array will do
-                node.grad = upstream if node._parents else upstream.copy()
+                node._grad = upstream if node._parents else upstream.copy()
             if node._backward is None:
                 continue
             for parent, gradient in zip(node._parents, node._backward(upstream), strict=True):
-                waiting = flowing.get(id(parent))
-                flowing[id(parent)] = gradient if waiting is None else waiting + gradient  # a new array: never +=
+                waiting = flowing.get(parent)
+                flowing[parent] = gradient if waiting is None else waiting + gradient  # a new array: never +=
         ### END SOLUTION
 
     def add(self, other: "Tensor | float") -> "Tensor":

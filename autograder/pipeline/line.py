@@ -4,6 +4,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -196,9 +197,24 @@ def _cache_folder() -> Path:
 
 def environment() -> dict[str, Any]:
     """Say on what a score was computed, for its record."""
-    found = {"python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+    found: dict[str, Any] = {
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+    }
     for name in ("torch", "numpy"):
         module = sys.modules.get(name)
         if module is not None:
             found[name] = str(module.__version__)
+    found["tiny Shakespeare"] = _has_shakespeare()
     return found
+
+
+@cache
+def _has_shakespeare() -> bool:
+    # Checks that train on it where it is at hand ask the same; in this process, so that one answer holds for a run.
+    try:
+        from autograder.corpora import available
+
+        return available()
+    except ImportError:  # pooch, which finds it, is of an extra
+        return False
