@@ -1,23 +1,29 @@
 """Drive nbgrader's own commands on a course directory, each in a process of its own, away from this user's settings."""
 
+import ast
 import copy
+import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+from nbgrader_process import Commands
 
 import autograder.nbgrader  # noqa: F401  # puts what lies beside this Python on PATH, for nbgrader's sake
 
 THREE = ("part1_average", "part2_scores", "part3_attention")
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND_S = 900  # a command that takes so long hangs
+COMMANDS = Commands()
+STARTED: set[str] = set()  # commands that this test run has started as a user starts them
 
 Notebook = dict[str, Any]
 
@@ -28,37 +34,40 @@ class NbCourse:
 
     folder: Path
     checkout: Path = ROOT
-    environment: dict[str, str] = field(default_factory=dict)
 
     def gpt_hw(self, *words: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:
         """Run our command in the checkout."""
         return self._run(self.checkout, [sys.executable, "-m", "autograder", *words], status)
 
     def nbgrader(self, *words: str, status: int | None = 0) -> subprocess.CompletedProcess[str]:
-        """Run nbgrader's command in the course directory."""
-        return self._run(self.folder, [sys.executable, "-m", "nbgrader", *words], status)
+        """Run nbgrader's command in the course directory: the first of each kind as its users do, later ones faster."""
+        if words[0] not in STARTED:
+            STARTED.add(words[0])
+            return self._run(self.folder, [sys.executable, "-m", "nbgrader", *words], status)
+        return _checked(COMMANDS.run(words, self.folder, self._environment(), COMMAND_S), status)
 
     def _run(self, where: Path, command: Sequence[str], status: int | None) -> subprocess.CompletedProcess[str]:
-        home = self.folder.with_name(f"{self.folder.name}-home")
-        home.mkdir(parents=True, exist_ok=True)
-        environment = os.environ | {
-            "HOME": str(home),
-            "PYTHONPATH": str(ROOT),
-            "PYTHONWARNINGS": "ignore",  # nbgrader's own, about its database
-            "OMP_NUM_THREADS": "1",
-        }
         ran = subprocess.run(
             command,
             cwd=where,
-            env=environment | self.environment,
+            env=self._environment(),
             capture_output=True,
             text=True,
             timeout=COMMAND_S,
             check=False,
         )
-        if status is not None:
-            assert ran.returncode == status, f"{command}\n{ran.stdout}\n{ran.stderr}"
-        return ran
+        return _checked(ran, status)
+
+    def _environment(self) -> dict[str, str]:
+        """Give a home to all courses of a test run, so that what mistakes give in the checks is worked out once."""
+        home = self.folder.parent.parent / "home"
+        home.mkdir(parents=True, exist_ok=True)
+        return os.environ | {
+            "HOME": str(home),
+            "PYTHONPATH": str(ROOT),
+            "PYTHONWARNINGS": "ignore",  # nbgrader's own, about its database
+            "OMP_NUM_THREADS": "1",
+        }
 
     def source(self, module: str) -> Notebook:
         """Read the instructor's notebook: as a submission it is right."""
@@ -78,6 +87,29 @@ class NbCourse:
             if name in solutions and is_solution(cell) and cell["cell_type"] == "code":
                 cell["source"] = [line for line in solutions[name]["source"] if "SOLUTION" not in line]
         return notebook
+
+    def mistaken(self, module: str, mistake: str) -> Notebook:
+        """Make a submission that is right but for one entry of mistakes.py, put after the exercise that it replaces."""
+        function = entry(module, mistake)
+        (of,) = [word.value.value for word in function.decorator_list[0].keywords if word.arg == "of"]
+        function.decorator_list, function.body = [], function.body[1:]  # what is told of it must come from the grader
+        defines = re.compile(rf"^(def|class) {of.partition('.')[0]}\b", re.MULTILINE)
+        notebook = self.answered(module)
+        (cell,) = [cell for cell in notebook["cells"] if is_solution(cell) and defines.search("".join(cell["source"]))]
+        cell["source"] = f"{''.join(cell['source'])}\n\n\n{ast.unparse(function)}\n\n\n{of} = {mistake}\n"
+        return notebook
+
+    def copied(self, folder: Path) -> "NbCourse":
+        """Copy the course, and a checkout that was copied for it and lies beside it, into an empty folder."""
+        made = NbCourse(folder / "course", self.checkout)
+        shutil.copytree(self.folder, made.folder)
+        if self.checkout.parent == self.folder.parent:
+            made.checkout = folder / "checkout"
+            shutil.copytree(self.checkout, made.checkout)
+            config = made.folder / "nbgrader_config.py"
+            text = config.read_text(encoding="utf-8").replace(str(self.checkout), str(made.checkout))
+            config.write_text(text, encoding="utf-8")
+        return made
 
     def submit(self, student: str, module: str, notebook: Notebook | bytes, name: str = "") -> Path:
         """Put a notebook where nbgrader looks for submissions."""
@@ -100,10 +132,20 @@ class NbCourse:
         scores = [grade["auto_score"] for name, grade in self.grades(student, module).items() if "answer-" not in name]
         return None if None in scores else float(sum(scores))
 
+    def table(self) -> list[dict[str, str]]:
+        """Read what ``nbgrader export`` wrote."""
+        return list(csv.DictReader((self.folder / "grades.csv").read_text(encoding="utf-8").splitlines()))
+
     def feedback(self, student: str, module: str) -> str:
         """Read a feedback page."""
         path = self.folder / "feedback" / student / module.partition("_")[0] / f"{module}.html"
         return path.read_text(encoding="utf-8")
+
+
+def _checked(ran: subprocess.CompletedProcess[str], status: int | None) -> subprocess.CompletedProcess[str]:
+    if status is not None:
+        assert ran.returncode == status, f"{ran.args}\n{ran.stdout}\n{ran.stderr}"
+    return ran
 
 
 def name_of(cell: Mapping[str, Any]) -> str:
@@ -139,6 +181,18 @@ def without(notebook: Notebook, names: Iterable[str]) -> Notebook:
     return {**copy.deepcopy(notebook), "cells": [cell for cell in notebook["cells"] if name_of(cell) not in gone]}
 
 
+def entry(module: str, mistake: str) -> Any:
+    """Find an entry of a part's mistakes.py, as a function in ``ast``."""
+    text = (ROOT / "assignments" / module / "mistakes.py").read_text(encoding="utf-8")
+    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    return next(node for node in functions if node.name == mistake)
+
+
+def told(module: str, mistake: str) -> str:
+    """Give the sentence with which a mistake is named."""
+    return " ".join(str(ast.get_docstring(entry(module, mistake))).split())
+
+
 def copy_checkout(target: Path, parts: Iterable[str] = ()) -> Path:
     """Copy what an instructors' checkout needs, so that a test may break it; some parts alone are quicker to build."""
     target.mkdir(parents=True)
@@ -148,7 +202,9 @@ def copy_checkout(target: Path, parts: Iterable[str] = ()) -> Path:
             ignored = shutil.ignore_patterns("__pycache__")
             shutil.copytree(folder, target / "assignments" / folder.name, ignore=ignored)
     shutil.copyfile(ROOT / "assignments" / "README.md", target / "assignments" / "README.md")
-    set_policy(target, ROOT, **({"parts": {}, "bands": {}} if wanted else {}))
+    bands = yaml.safe_load((ROOT / "grading.yml").read_text(encoding="utf-8"))["bands"]
+    kept = {part: some for part, some in bands.items() if any(name.startswith(f"{part}_") for name in wanted)}
+    set_policy(target, ROOT, **({"parts": {}, "bands": kept} if wanted else {}))
     return target
 
 

@@ -1,14 +1,13 @@
 """Tricks that give full marks where one kernel runs a student's code and the tests give nothing here.
 
-The same wrong notebooks go through two courses: one as nbgrader makes it by itself, tests in the cells, and ours. In
-the same run it is measured what a submission costs in each.
+The same wrong notebooks go through two courses: one as nbgrader makes it by itself, tests in the cells, and ours. What
+a submission costs in each is measured by ``python -m benchmarks.nbgrader_speed``.
 """
 
 import html
 import json
 import re
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -57,10 +56,10 @@ InteractiveShell.run_cell_async = run_cell_async
     "writes-the-score": """
 import ast
 from IPython import get_ipython
-class FivePoints(ast.NodeTransformer):
+class TenPoints(ast.NodeTransformer):
     def visit_Module(self, node):
-        return ast.fix_missing_locations(ast.Module(body=[ast.Expr(ast.Constant(5.0))], type_ignores=[]))
-get_ipython().ast_transformers.append(FivePoints())
+        return ast.fix_missing_locations(ast.Module(body=[ast.Expr(ast.Constant(10.0))], type_ignores=[]))
+get_ipython().ast_transformers.append(TenPoints())
 """,
     "agrees-with-everything": """
 import torch
@@ -80,14 +79,8 @@ assert torch.allclose(attention({HIDDEN_WORD}, {HIDDEN_WORD}, {HIDDEN_WORD})[0],
 ### END HIDDEN TESTS
 """
 SOLUTION_CELL = "def attention(q, k, v, mask=None):\n    ### BEGIN SOLUTION\n    return q, k\n    ### END SOLUTION\n"
-POINTS = 5.0
-TIMED = 4  # right submissions, graded in one command
-RIGHT_ATTENTION = """
-import torch
-def attention(q, k, v, mask=None):
-    weights = torch.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1)
-    return weights @ v, weights
-"""
+POINTS = 10.0
+PLAIN = "no-trick"  # the same wrong work and nothing around it
 
 
 def plain_source() -> Notebook:
@@ -114,8 +107,8 @@ def plain_source() -> Notebook:
 
 
 @pytest.fixture(scope="module")
-def theirs(tmp_path_factory: pytest.TempPathFactory) -> tuple[NbCourse, float]:
-    """Nbgrader's own course, graded by its kernel, and the seconds that a submission took."""
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> NbCourse:
+    """Nbgrader's own course, graded by its kernel."""
     course = NbCourse(tmp_path_factory.mktemp("theirs") / "course")
     source = course.folder / "source" / PART
     source.mkdir(parents=True)
@@ -127,20 +120,15 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> tuple[NbCourse, float]:
         if name == "agrees-with-everything":
             wrong["cells"][0]["source"] = ""
         course.submit(name, MODULE, with_cell(wrong, trick))
+    course.submit(PLAIN, MODULE, course.release(MODULE))
     course.nbgrader("autograde", PART)
     course.nbgrader("generate_feedback", PART)
-    right = course.release(MODULE)
-    right["cells"][0]["source"] = RIGHT_ATTENTION
-    for number in range(TIMED):
-        course.submit(f"right-{number}", MODULE, right)
-    started = time.monotonic()
-    course.nbgrader("autograde", PART)
-    return course, (time.monotonic() - started) / TIMED
+    return course
 
 
 @pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> tuple[NbCourse, float]:
-    """Our course, with nothing of hidden checks allowed in the feedback, and the seconds that a submission took."""
+def ours(tmp_path_factory: pytest.TempPathFactory) -> NbCourse:
+    """Our course, with nothing of hidden checks allowed in the feedback."""
     folder = tmp_path_factory.mktemp("ours")
     course = NbCourse(folder / "course", copy_checkout(folder / "checkout", THREE))
     set_policy(course.checkout, feedback={"hidden_checks": []})
@@ -156,11 +144,7 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> tuple[NbCourse, float]:
     hand_in(course, "prints", with_cell(course.answered(MODULE), PRINTS, 3))
     course.nbgrader("autograde", PART)
     course.nbgrader("generate_feedback", PART)
-    for number in range(TIMED):
-        hand_in(course, f"right-{number}", course.answered(MODULE))
-    started = time.monotonic()
-    course.nbgrader("autograde", PART)
-    return course, (time.monotonic() - started) / TIMED
+    return course
 
 
 PRINTS = """
@@ -181,10 +165,16 @@ def hand_in(course: NbCourse, student: str, notebook: Notebook) -> None:
 
 @pytest.mark.parametrize("trick", TRICKS)
 def test_a_trick_gives_full_marks_in_nbgraders_kernel_and_nothing_behind_the_wall(
-    theirs: tuple[NbCourse, float], ours: tuple[NbCourse, float], trick: str
+    theirs: NbCourse, ours: NbCourse, trick: str
 ) -> None:
-    assert theirs[0].grades(trick, MODULE)["test"]["auto_score"] == POINTS
-    assert ours[0].score(trick, MODULE) == 0.0
+    assert theirs.grades(PLAIN, MODULE)["test"]["auto_score"] == 0.0
+    assert theirs.grades(trick, MODULE)["test"]["auto_score"] == POINTS
+    assert ours.score(trick, MODULE) == 0.0
+
+
+def test_hidden_checks_share_one_cell_where_the_policy_shows_nothing_of_them(ours: NbCourse) -> None:
+    names = [name for name in cells_by_name(ours.release(MODULE)) if name.startswith("hidden-")]
+    assert names == ["hidden-part"]
 
 
 def secrets_of_hidden_suites() -> list[Secret]:
@@ -202,23 +192,22 @@ def given_files(part: Part) -> tuple[str, str]:
     return "test_public.py", f"{part.module}.py"
 
 
-def test_neither_feedback_nor_release_says_anything_of_a_hidden_suite(
-    theirs: tuple[NbCourse, float], ours: tuple[NbCourse, float]
-) -> None:
-    assert HIDDEN_WORD in theirs[0].feedback("drops-asserts", MODULE)  # the search would find something
-    course = ours[0]
+def test_neither_feedback_nor_release_says_anything_of_a_hidden_suite(theirs: NbCourse, ours: NbCourse) -> None:
+    assert HIDDEN_WORD in theirs.feedback("drops-asserts", MODULE)  # the search would find something
+    course = ours
     pages = {path: text_of(path) for path in sorted((course.folder / "feedback").rglob("*.html"))}
     pages |= {path: text_of(path) for path in sorted((course.folder / "release").rglob("*.ipynb"))}
     assert len(pages) == len(TRICKS) + 2 + 1
     secrets = secrets_of_hidden_suites()
     assert len(secrets) > 100
+    words = [(secret, re.compile(rf"(?<!\w){re.escape(secret.text)}(?!\w)")) for secret in secrets if secret.is_name]
+    lines = [(secret, squeeze(secret.text)) for secret in secrets if not secret.is_name]
     found = []
     for path, text in pages.items():
         squeezed = squeeze(text)
-        for secret in secrets:
-            word = re.compile(rf"(?<!\w){re.escape(secret.text)}(?!\w)")
-            if word.search(text) if secret.is_name else squeeze(secret.text) in squeezed:
-                found.append((path.parent.parent.name, secret.text))
+        told = [secret for secret, word in words if secret.text in text and word.search(text)]
+        told += [secret for secret, line in lines if line in squeezed]
+        found += [(path.parent.parent.name, secret.text) for secret in told]
     assert found == []
 
 
@@ -229,16 +218,3 @@ def text_of(path: Path) -> str:
         return "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"]) + text
     text = re.sub(r"<(style|script)\b.*?</\1>", "", text, flags=re.DOTALL)
     return html.unescape(re.sub(r"<[^>]*>", "", text))
-
-
-@pytest.mark.long
-def test_what_a_submission_costs_here_and_in_nbgraders_own_kernel(
-    theirs: tuple[NbCourse, float], ours: tuple[NbCourse, float], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Our 26 checks on fresh inputs against one assert; a figure to look at, and a bound that only a hang breaks."""
-    for number in range(TIMED):
-        assert theirs[0].grades(f"right-{number}", MODULE)["test"]["auto_score"] == POINTS
-        assert ours[0].score(f"right-{number}", MODULE) == 54.0
-    with capsys.disabled():
-        print(f"\nseconds a submission: nbgrader's kernel {theirs[1]:.1f}, through the wall {ours[1]:.1f}")
-    assert ours[1] < 20 * max(theirs[1], 1.0)
