@@ -191,6 +191,16 @@ def test_validate_says_which_checks_and_answers_are_open(course: NbCourse, tmp_p
     assert f"VALIDATION FAILED ON {n_open} CELL(S)!" in validated(course, tmp_path, name, "idle")
 
 
+@pytest.mark.parametrize("name", PARTS)
+def test_the_public_checks_of_an_exercise_can_be_run_where_it_is_written(course: NbCourse, name: str) -> None:
+    cells = cells_by_name(course.release(PARTS[name].module))
+    public = {check.exercise.partition(".")[0] for check in PARTS[name].checks if not check.hidden}
+    for cell, content in cells.items():
+        asked = public & set(cell.removeprefix("check-").split("-")) if cell.startswith("check-") else ()
+        for exercise in asked:
+            assert f'"{exercise}"' in "".join(content["source"])
+
+
 # -- collecting and looking --------------------------------------------------------------------------------------------
 
 

@@ -74,7 +74,8 @@ def _with_scores(cells: list[Cell], scored: list[GradeCell]) -> Iterator[Cell]:
     solution = ""  # whose check cell is due, and after it the cell of its hidden checks
     for cell in cells:
         role = cell["metadata"].get("gpt_hw", {})
-        is_check = role.get("role") == "check" and "-".join(role["exercises"]) == solution != ""
+        exercises = set(role["exercises"]) if role.get("role") == "check" else set()  # those with public checks
+        is_check = exercises != set() and exercises <= set(solution.split("-"))
         if solution and not is_check:
             yield from _due(waiting, solution)
             solution = ""
