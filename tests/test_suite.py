@@ -322,12 +322,14 @@ def test_a_suite_that_does_not_load_is_our_error_and_leaves_the_other_suite_alon
         # a slip of the suite's on data of its own, of a kind that the work did not answer with
         "equal(student.f(1), 2)\n[1].size",
         "equal(student.f(1), 2)\nNone.shape",
+        "student.zeros()\nNone.shape",  # an answer that is gone is no answer of None
         "equal(student.f(1), 2)\ntext = 'text'\ntext()",
     ],
 )
 def test_a_check_that_is_broken_is_our_error_and_never_a_zero(course, body):
     part = course(check_named("broken", body) + check_named("fine", "equal(student.f(1), 2)"))
-    assert outcomes(run(part, OWN)) == {"broken": "error", "fine": "passed"}
+    text = OWN + "def zeros():\n    import torch\n    return torch.zeros(2)\n"
+    assert outcomes(run(part, text)) == {"broken": "error", "fine": "passed"}
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,33 @@
 """What student code answered during a check: where a suite stumbles over an answer, the suite is not broken."""
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Iterator
 from contextvars import ContextVar
-from functools import partial
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor
 
 _MOST_NUMBERS = 1000  # in a list that is kept until the check ends
 
-_replies: ContextVar[list[Callable[[], Any]] | None] = ContextVar("replies", default=None)
+
+@dataclass(slots=True)
+class _Answers:
+    plain: list[Any] = field(default_factory=list)
+    # Tensors, arrays and handles. One that is gone is no answer of None.
+    others: list[weakref.ref[Any]] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self.plain
+        yield from (value for reference in self.others if (value := reference()) is not None)
+
+
+_answers: ContextVar[_Answers | None] = ContextVar("answers", default=None)
 
 
 def forget_replies() -> None:
     """Begin a new check."""
-    _replies.set([])
+    _answers.set(_Answers())
 
 
 def remember_reply(value: Any) -> None:
@@ -23,30 +35,26 @@ def remember_reply(value: Any) -> None:
 
     Large ones are not kept alive: a hundred of them must not fill this process.
     """
-    replies = _replies.get()
-    if replies is None:  # nobody will ask
+    answers = _answers.get()
+    if answers is None:  # nobody will ask
         return
     items = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list | tuple) else []
     for one in (value, *items[:_MOST_NUMBERS]):
         try:
-            replies.append(weakref.ref(one))
-        except TypeError:  # plain data other than tensors and arrays
+            answers.others.append(weakref.ref(one))
+        except TypeError:  # what cannot be referred to so
             if numbers_in(one) <= _MOST_NUMBERS:
-                replies.append(partial(_same, one))
-
-
-def _same(value: Any) -> Any:
-    return value
+                answers.plain.append(one)
 
 
 def is_reply(value: Any) -> bool:
     """Tell whether this very object was an answer of this check."""
-    return any(reply() is value for reply in _replies.get() or [])
+    return any(answer is value for answer in _answers.get() or ())
 
 
 def is_type_of_reply(name: str) -> bool:
     """Tell whether an answer of this check was of the type of that name."""
-    return any(type(reply()).__name__ == name for reply in _replies.get() or [])
+    return any(type(answer).__name__ == name for answer in _answers.get() or ())
 
 
 def numbers_in(value: Any) -> int:
