@@ -11,6 +11,7 @@ import pytest
 import test_labs_circuits
 import test_labs_training
 import torch
+from tiny_training import tiny_settings
 from torch import nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
@@ -21,11 +22,10 @@ from autograder.cli.labs import read_work
 from autograder.errors import UsageError
 from autograder.labs import Settings, StudentCodeError, Work, all_labs, checkpoint, device, find_lab, run_lab
 from autograder.labs.device import device_of, find_device, living_on
-from autograder.labs.lm import ModelSettings, sample, train
+from autograder.labs.lm import sample, train
 
 ROOT = Path(__file__).resolve().parents[1]
 STEPS, STOPPED_AT = 12, 5
-TEXT = "the quick brown fox jumps over the lazy dog.\n" * 40
 ON_DEVICE = [lab.name for lab in all_labs().values() if lab.on_device]
 NO_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no CUDA device on this machine")
 
@@ -224,14 +224,7 @@ def work():
 
 @pytest.fixture
 def tiny(tmp_path):
-    text = tmp_path / "text.txt"
-    text.write_text(TEXT)
-
-    def settings(**changes):
-        small = {"corpus": str(text), "heads": 2, "embed": 8, "context": 8, "blocks": 1, "batch": 4, "warmup": 7}
-        return ModelSettings(**{**small, **changes})
-
-    return settings
+    return tiny_settings(tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["learned", "sinusoidal", "rope", "alibi"])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from tiny_training import TEXT, tiny_settings
 
 from autograder import cli
 from autograder.cli.labs import read_work
@@ -12,7 +13,7 @@ from autograder.errors import UsageError
 from autograder.labs import Lab, StudentCodeError, Work, checkpoint
 from autograder.labs.bench import Bench
 from autograder.labs.data import Data
-from autograder.labs.lm import ModelSettings, sample, train
+from autograder.labs.lm import sample, train
 from autograder.labs.lm.corpus import LANGUAGES, open_corpus
 from autograder.labs.lm.journal import Journal, Stopped
 from autograder.labs.meter import Meter
@@ -70,7 +71,6 @@ def train(model, tokens, steps, batch_size, block_size, lr, warmup_steps=0, gene
     model.train(was)
     return losses
 """
-TEXT = "the quick brown fox jumps over the lazy dog.\n" * 40
 
 
 @pytest.fixture(scope="module")
@@ -82,15 +82,7 @@ def work():
 
 @pytest.fixture
 def tiny(tmp_path):
-    """Settings of a model that trains in no time, and warms up for longer than until it is stopped."""
-    text = tmp_path / "text.txt"
-    text.write_text(TEXT)
-
-    def settings(**changes):
-        small = {"corpus": str(text), "heads": 2, "embed": 8, "context": 8, "blocks": 1, "batch": 4, "warmup": 7}
-        return ModelSettings(**{**small, **changes})
-
-    return settings
+    return tiny_settings(tmp_path)
 
 
 @pytest.fixture
