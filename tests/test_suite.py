@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -374,6 +375,37 @@ def test_a_suite_is_loaded_once_and_again_when_its_file_changes_or_did_not_load(
         del builtins.times_loaded
 
 
+def test_runs_of_two_parts_that_take_turns_share_nothing(course):
+    first = course(check_named("one", "equal(student.f(1), 2)"))
+    second = course(
+        check_named("one", "equal(student.f(1), 5)") + check_named("two", "equal(rng.integers(0, 9, 1), 9)")
+    )
+    four_more = OWN.replace("x + 1", "x + 4")
+    for _ in range(3):
+        assert outcomes(run(first, OWN)) == {"one": "passed"}
+        assert outcomes(run(second, OWN)) == {"one": "failed", "two": "failed"}
+        assert outcomes(run(second, four_more)) == {"one": "passed", "two": "failed"}
+        assert outcomes(run(first, four_more)) == {"one": "failed"}
+    shown = {run(second, OWN)["two"].message for _ in range(3)}
+    assert len(shown) == 1  # the same inputs in every run
+
+
+def test_a_run_after_ctrl_c_is_a_run_like_any_other(course):
+    part = course(check_named("a", "if student.f(1) == 9: raise KeyboardInterrupt") + check_named("b", "student.f(1)"))
+    for _ in range(2):
+        assert outcomes(run(part, OWN)) == {"a": "passed", "b": "passed"}
+        with pytest.raises(KeyboardInterrupt):
+            run(part, OWN.replace("x + 1", "x + 8"))
+
+
+def test_what_a_suite_prints_is_not_shown(course, capfd):
+    noisy = 'import sys\nprint("loud")\n'
+    part = course(noisy + check_named("one", 'print("loud")\nprint("louder", file=sys.stderr)'))
+    for _ in range(2):
+        assert outcomes(run(part, OWN)) == {"one": "passed"}
+    assert capfd.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize("ending", ["returncode=0", "returncode=2", ""])
 def test_a_suite_that_stops_pytest_leaves_no_check_without_a_result(course, ending):
     body = f"import pytest\npytest.exit('enough', {ending})"
@@ -531,8 +563,24 @@ def test_python_m_autograder_imports_nothing_from_the_current_folder(tmp_path):
     assert done.stdout.startswith("gpt-hw ")
 
 
-def test_pytest_is_told_to_look_nowhere_else():
-    options = " ".join([*run_module._OPTIONS, *run_module._looking_in(Path("part"))])
+def test_what_python_m_autograder_starts_in_a_checkout_finds_the_package():
+    code = """
+import sys
+sys.path[:] = [".", *(path for path in sys.path if path != "")]  # as python -m begins
+import autograder.__main__
+from autograder.wire import encode
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+print(ProcessPoolExecutor(1, get_context("spawn")).submit(encode, 3, [], None).result())
+"""
+    root = Path(__file__).parent.parent
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root)
+    assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
+
+
+def test_pytest_is_told_to_look_nowhere_else(course):
+    part = replace(course(FOUR), folder=Path("part"))
+    options = " ".join(run_module.options(part))
     for needed in ("--noconftest", f"-c {os.devnull}", "--rootdir part", "--confcutdir part", "-p no:cacheprovider"):
         assert needed in options
     assert Path(os.devnull).exists()

@@ -533,8 +533,8 @@ if __name__ == "__main__":
 # scores; one that looks at the oldest token of its context), so nothing else of your `GPT` may be assumed.
 #
 # **A pass looks like this:** `(B, T)` in, `(B, T + max_new_tokens)` out, the first T columns are the prompt. At
-# temperature 0, and with `top_k=1` at any temperature, every new token is the argmax. Over 40,000 draws the
-# frequencies are the probabilities that you would compute by hand, within five standard deviations (0.0125). The same
+# temperature 0, and with `top_k=1` at any temperature, every new token is the argmax. Over 16,000 draws the
+# frequencies are the probabilities that you would compute by hand, within five standard deviations (0.02). The same
 # generator gives the same text, whatever else was drawn in between. The model is in the mode it was in.
 
 

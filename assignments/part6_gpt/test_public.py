@@ -220,7 +220,7 @@ def test_generate_sees_the_last_block_size_tokens(student, rng):
     points=3, exercise="generate", hint="What do you divide by the temperature, and what happens to the dropped scores?"
 )
 def test_generate_draws_in_the_right_proportions(student, rng):
-    """Forty thousand draws from chances of 4, 3, 2 and 1 in ten, with temperatures and top_k."""
+    """Sixteen thousand draws from chances of 4, 3, 2 and 1 in ten, with temperatures and top_k."""
     chances = torch.tensor([0.4, 0.3, 0.2, 0.1])
     model = student.probe(MODELS, "Table", chances.log().expand(4, 4).contiguous(), block_size=8)
     cases = [
@@ -229,7 +229,7 @@ def test_generate_draws_in_the_right_proportions(student, rng):
         ({"top_k": 2}, [4 / 7, 3 / 7, 0.0, 0.0]),
         ({"temperature": 0.5, "top_k": 3}, [16 / 29, 9 / 29, 4 / 29, 0.0]),
     ]
-    n_draws = 40_000
+    n_draws = 16_000
     prompts = torch.zeros(n_draws, 1, dtype=torch.long)
     for arguments, right in cases:
         shown = ", ".join(f"{name}={value}" for name, value in arguments.items()) or "temperature=1.0"
@@ -237,8 +237,8 @@ def test_generate_draws_in_the_right_proportions(student, rng):
         text = tensor(text, shape=(n_draws, 2), dtype=torch.long, what=f"the text ({shown})")
         expect(text.min() >= 0 and text.max() < 4, "Every token must be one of the model's four.", evidence=text[:20])
         frequencies = text[:, 1].bincount(minlength=4) / n_draws
-        # A frequency's standard deviation is at most 0.5 / sqrt(40,000) = 0.0025: five of them are left to chance.
-        agree(frequencies, torch.tensor(right), atol=0.0125, what=f"the frequencies of the four tokens ({shown})")
+        # A frequency's standard deviation is at most 0.5 / sqrt(16,000) = 0.004: five of them are left to chance.
+        agree(frequencies, torch.tensor(right), atol=0.02, what=f"the frequencies of the four tokens ({shown})")
 
 
 @check(points=1, exercise="attention_matrix_bytes", hint="How many pairs of positions are there, and for whom?")

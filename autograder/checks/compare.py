@@ -139,7 +139,7 @@ def raises_value_error(
     Raises:
         CheckFailure: Nothing was raised, or something else, or the message does not say it.
     """
-    called = describe.call(target.label, args, kwargs)
+    called = describe.Call(target.label, args, kwargs)
     reply = target.ask(args, kwargs)
     step = next_step()
     error = reply.error

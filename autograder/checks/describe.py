@@ -1,6 +1,6 @@
 """Words and pictures for values: what a failed comparison shows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -39,10 +39,20 @@ def dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def call(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
-    """Write a call as a student would read it: ``attention(Tensor (2, 5, 16) float32, ...)``."""
-    parts = [_argument(value) for value in args] + [f"{key}={_argument(value)}" for key, value in kwargs.items()]
-    return f"{name}({', '.join(parts)})"
+class Call:
+    """A call as a student would read it: ``attention(Tensor (2, 5, 16) float32, ...)``.
+
+    It is put into words when somebody reads it: most calls go well, and nobody does.
+    """
+
+    def __init__(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        self._name, self._args, self._kwargs = name, args, kwargs
+
+    def __str__(self) -> str:
+        """Put it into words."""
+        parts = [_argument(value) for value in self._args]
+        parts += [f"{key}={_argument(value)}" for key, value in self._kwargs.items()]
+        return f"{self._name}({', '.join(parts)})"
 
 
 def _argument(value: Any) -> str:

@@ -59,6 +59,8 @@ def is_type_of_reply(name: str) -> bool:
 
 def numbers_in(value: Any) -> int:
     """Count the numbers of a tensor or an array, or of all that a list, a tuple or a dict holds."""
+    if isinstance(value, int | float | str):
+        return 1
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):

@@ -76,7 +76,7 @@ class Remote(NotData):
 
         What has a name like a class must make an object, so that a suite can go on to ask that object.
         """
-        called = describe.call(self.label, args, kwargs)
+        called = describe.Call(self.label, args, kwargs)
         value = _value_of(self.ask(args, kwargs), called)
         if self._handle is None and self._name[:1].isupper() and not isinstance(value, Handle):
             raise CheckFailure(
@@ -99,7 +99,7 @@ class Remote(NotData):
             kwargs: Named arguments, not differentiated.
         """
         reply = self.ask(args, kwargs, op="gradients", upstream=upstream)
-        called = describe.call(self.label, args, kwargs)
+        called = describe.Call(self.label, args, kwargs)
         value = _value_of(reply, called)
         if reply.gradients is None:
             wanted = upstream if isinstance(upstream, tuple) else (upstream,)
@@ -202,7 +202,7 @@ def _ask(connection: Connection, message: dict[str, Any], args: list[Any], kwarg
     for field in ("upstream", "weights"):
         if field in message:
             message[field] = encode(message[field], arrays, _handle_node)
-    called = describe.call(label, args, kwargs)
+    called = describe.Call(label, args, kwargs)
     message["label"] = label
     try:
         reply, back = connection.request(message, arrays)
@@ -214,7 +214,7 @@ def _ask(connection: Connection, message: dict[str, Any], args: list[Any], kwarg
         raise CheckFailure(f"{called}: {death.reason}") from None
 
 
-def _read_reply(connection: Connection, reply: dict[str, Any], arrays: list[Array], called: str) -> Reply:
+def _read_reply(connection: Connection, reply: dict[str, Any], arrays: list[Array], called: object) -> Reply:
     def handle(opaque: Opaque) -> Handle:
         return Handle(connection, opaque.handle, opaque.type_name)
 
@@ -244,7 +244,7 @@ def _read_error(error: Any) -> StudentError:
     return StudentError(kind, tuple(base for base in bases if isinstance(base, str)), message, traceback)
 
 
-def _value_of(reply: Reply, called: str) -> Any:
+def _value_of(reply: Reply, called: object) -> Any:
     error = reply.error
     if error is None:
         return reply.value

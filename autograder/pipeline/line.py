@@ -13,7 +13,7 @@ from autograder.errors import GptHwError
 from autograder.pipeline.blame import blame
 from autograder.pipeline.course import Course
 from autograder.records import CheckResult, Outcome, Part, PartScore, Submission, SubmissionResult
-from autograder.sandbox import ForkServer, RungReport, Worker, choose_rung
+from autograder.sandbox import ForkServer, Placement, RungReport, Worker, choose_rung
 
 if TYPE_CHECKING:
     from autograder.checks.catalogue import Catalogue
@@ -41,6 +41,7 @@ class Line:
         self._catalogues: dict[str, Catalogue] = {}
         self._servers = {"torch": self._new_server("torch")}
         self._workers: list[Worker] = []  # of the last attempt
+        self._placement = Placement()
         self.rung = 0
         self.reports: list[RungReport] = []
 
@@ -140,7 +141,8 @@ class Line:
         )
 
     def _worker(self, part: Part) -> Worker:
-        worker = self._server(part).worker(self.rung, self.course.config.limits, part.forbidden)
+        places = self._placement.choose()
+        worker = self._server(part).worker(self.rung, self.course.config.limits, part.forbidden, places)
         self._workers.append(worker)
         return worker
 
@@ -168,6 +170,7 @@ class Line:
             catalogue.remember()
         for server in self._servers.values():
             server.close()
+        self._placement.release()
 
     def __enter__(self) -> "Line":
         """Return itself."""

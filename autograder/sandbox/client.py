@@ -71,13 +71,21 @@ class ForkServer:
             last = text.splitlines()[-1] if text else "no reason was given"
             raise SandboxError(f"the fork server did not start: {last}", "run gpt-hw doctor to see what is missing")
 
-    def worker(self, rung: int, limits: Limits, forbidden: Collection[str] = ()) -> "Worker":
+    def worker(
+        self, rung: int, limits: Limits, forbidden: Collection[str] = (), processors: Sequence[int] = ()
+    ) -> "Worker":
         """Start a worker that is shut in, with no student code in it yet.
+
+        Args:
+            rung: Of the wall.
+            limits: Of the course.
+            forbidden: Groups of operations.
+            processors: Where it runs (see ``Placement``); empty leaves that to the kernel.
 
         Raises:
             SandboxError: It could not be shut in.
         """
-        return Worker(self._spawn(rung, limits, forbidden, None))
+        return Worker(self._spawn(rung, limits, forbidden, processors=processors))
 
     def probe(self, rung: int, limits: Limits, facts: dict[str, Any]) -> dict[str, str | None]:
         """Run the self-test in a worker of that rung.
@@ -88,7 +96,7 @@ class ForkServer:
         Raises:
             SandboxError: A worker of that rung could not be made.
         """
-        pieces = self._spawn(rung, limits, (), {**facts, "rung": rung, "grader": os.getpid()})
+        pieces = self._spawn(rung, limits, probe={**facts, "rung": rung, "grader": os.getpid()})
         with pieces.channel:
             pieces.channel.settimeout(START_S)
             text = b""
@@ -102,13 +110,25 @@ class ForkServer:
         return dict(json.loads(text))
 
     def _spawn(
-        self, rung: int, limits: Limits, forbidden: Collection[str], probe: dict[str, Any] | None
+        self,
+        rung: int,
+        limits: Limits,
+        forbidden: Collection[str] = (),
+        *,
+        probe: dict[str, Any] | None = None,
+        processors: Sequence[int] = (),
     ) -> WorkerProcess:
         self.wait_until_ready()
         channel, worker_channel = socket.socketpair()
         status, worker_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         read_end, write_end = os.pipe()
-        wish = {"rung": rung, "limits": asdict(limits), "forbidden": sorted(forbidden), "probe": probe}
+        wish = {
+            "rung": rung,
+            "limits": asdict(limits),
+            "forbidden": sorted(forbidden),
+            "probe": probe,
+            "processors": list(processors),
+        }
         try:
             socket.send_fds(
                 self._control,

@@ -115,8 +115,10 @@ class WorkerProcess:
 
     def _signal(self, number: signal.Signals) -> None:
         if self._pidfd >= 0 and self._end is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
+            try:  # noqa: SIM105 -- twice a request, where a context manager takes longer than the signal
                 signal.pidfd_send_signal(self._pidfd, number)
+            except (ProcessLookupError, PermissionError):
+                pass
 
     def kill(self) -> dict[str, Any]:
         """End the process and everything it started; return how it ended."""

@@ -161,11 +161,14 @@ class _Decoder:
         self.nodes += 1
         if depth > _MAX_DEPTH + 1 or self.nodes > _MAX_NODES:
             raise ProtocolViolation("a value that is nested too deeply or has too many parts")
-        if isinstance(node, float) and not math.isfinite(node):  # 1e999 is JSON too
-            raise ProtocolViolation("a number that is not finite")
-        if node is None or isinstance(node, bool | int | float | str):
+        written = type(node)  # JSON has no subclasses
+        if written is int or written is str or written is bool or node is None:
             return node
-        if not isinstance(node, dict) or not node:
+        if written is float:
+            if not math.isfinite(node):  # 1e999 is JSON too
+                raise ProtocolViolation("a number that is not finite")
+            return node
+        if written is not dict or not node:
             raise ProtocolViolation("a node of no known kind")
         kind, content = next(iter(node.items()))
         reader = getattr(self, f"read_{kind}", None)
