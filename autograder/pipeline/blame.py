@@ -32,7 +32,8 @@ def blame(
         The results in the same order, some with a sentence more. No outcome changes: marks are for what was handed in.
     """
     failed = [result.check for result in results if result.outcome in (Outcome.FAILED, Outcome.TIMED_OUT)]
-    earlier = [module for module in part.needs if module in right and sources.get(module) != right[module]]
+    used = _used(part, sources, right)
+    earlier = [m for m in part.needs if m in used and m in right and sources.get(m) != right[m]]
     if not failed or not earlier or _is_unwritten(part, results):
         return list(results)
     repaired = _passing(run(replace(part, checks=tuple(failed)), {**sources, **{m: right[m] for m in earlier}}))
@@ -63,6 +64,18 @@ def suspect(part: Part, results: Sequence[CheckResult], broken: Callable[[], Seq
     verb = "do" if " and " in names else "does"
     sentence = f"{names}, which this part may build on, {verb} not pass the public checks either: begin there."
     return [replace(one, message=f"{one.message}\n{sentence}") if one in failed else one for one in results]
+
+
+def _used(part: Part, sources: Mapping[str, str], right: Mapping[str, str]) -> set[str]:
+    """Name what the part's file names, and what those files name, in the submission or in our own text."""
+    used, waiting = set[str](), [part.module]
+    while waiting:
+        module = waiting.pop()
+        texts = [sources.get(module, "")] + ([right[module]] if module != part.module and module in right else [])
+        found = {name for name in part.needs if any(name in text for text in texts)} - used
+        used |= found
+        waiting += found
+    return used
 
 
 def _passing(results: Sequence[CheckResult]) -> set[str]:

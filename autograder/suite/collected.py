@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from autograder.records import Check
 from autograder.suite.plugin import Run, SuitePlugin
 
 _Stamp = tuple[tuple[int, int], ...]  # of each file: when it was written, and its size
@@ -24,8 +23,8 @@ _Stamp = tuple[tuple[int, int], ...]  # of each file: when it was written, and i
 @dataclass(frozen=True, slots=True)
 class _Collected:
     stamp: _Stamp
-    checks: Sequence[Check]
     session: pytest.Session
+    items: Sequence[pytest.Item]  # of the suites, of which a run takes some
     plugin: SuitePlugin
 
 
@@ -51,9 +50,10 @@ def run_collected(run: Run, suites: Sequence[str], options: Sequence[str]) -> st
     with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence), only_these_options():
         kept = _kept.pop(key, None)
         try:
-            if kept is None or (kept.stamp, kept.checks) != (_stamp(suites), run.checks):
+            if kept is None or kept.stamp != _stamp(suites):
                 kept = _collect(run, suites, options)
             kept.plugin.run = run
+            kept.session.items[:] = [item for item in kept.items if item.name in run.checks]
             kept.session.config.hook.pytest_runtestloop(session=kept.session)
         except pytest.UsageError as error:
             return str(error)
@@ -81,7 +81,7 @@ def _collect(run: Run, suites: Sequence[str], options: Sequence[str]) -> _Collec
         for name in set(sys.modules) - modules:
             if getattr(sys.modules[name], "__file__", None) in suites:
                 del sys.modules[name]
-    return _Collected(_stamp(suites), run.checks, session, plugin)
+    return _Collected(_stamp(suites), session, list(session.items), plugin)
 
 
 @contextlib.contextmanager

@@ -32,7 +32,7 @@ class Run:
     """
 
     def __init__(self, part: Part, connection: PartConnection, seed: int, bands: Bands) -> None:
-        self.checks = part.checks
+        self.checks = {f"test_{check.id}": check for check in part.checks}  # by the function's name
         self.connection = connection
         self.seed = seed
         self.bands = bands
@@ -47,7 +47,7 @@ class Run:
     def unheard(self, reason: str) -> list[CheckResult]:
         """Return an error of ours for each declared check that gave no result."""
         heard = {result.check.id for result in self.results}
-        missing = [check for check in self.checks if check.id not in heard]
+        missing = [check for check in self.checks.values() if check.id not in heard]
         other = f"the suite did not run this check ({reason or 'pytest did not find it'})"
         return [CheckResult(check, Outcome.ERROR, self.broken.get(suite_of(check), other)) for check in missing]
 
@@ -84,15 +84,14 @@ class SuitePlugin:
     """What pytest asks while it collects and runs.
 
     Args:
-        run: The first run; another takes its place when the collected checks are run again.
-        is_brief: Nobody looks at what pytest itself says.
+        run: The first run; another takes its place when what was collected is run again.
+        is_brief: Nobody looks at what pytest itself says, and it may be run again.
     """
 
     def __init__(self, run: Run, *, is_brief: bool = True) -> None:
         self.run = run
         self._is_brief = is_brief
-        self._checks = {f"test_{check.id}": check for check in run.checks}
-        self._check = run.checks[0]  # the one that runs
+        self._check: Check  # the one that runs
         self._started = 0.0
 
     @pytest.fixture
@@ -112,8 +111,9 @@ class SuitePlugin:
         return self.run.bands
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Keep the declared checks."""
-        items[:] = [item for item in items if item.name in self._checks]
+        """Keep the run's checks, where there is no other run that will want others."""
+        if not self._is_brief:
+            items[:] = [item for item in items if item.name in self.run.checks]
 
     def pytest_exception_interact(self, call: pytest.CallInfo[Any], report: object) -> None:
         """Note why a suite does not load."""
@@ -125,7 +125,7 @@ class SuitePlugin:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
         """Begin a check."""
-        self._check, self._started = self._checks[item.name], time.perf_counter()
+        self._check, self._started = self.run.checks[item.name], time.perf_counter()
         restart_steps()
         forget_replies()
         return (yield)

@@ -85,7 +85,7 @@ def _watched(run: Run, arguments: list[str], catalogue: Catalogue) -> list[Check
 
 
 def _named(run: Run, catalogue: Catalogue) -> list[CheckResult]:
-    exercises = {check.id: check.exercise for check in run.checks}
+    exercises = {check.id: check.exercise for check in run.checks.values()}
     try:
         names = diagnose(run.failures, catalogue.lookup, exercises) if any(run.failures.values()) else {}
     except Exception:
