@@ -50,7 +50,13 @@ class SourceModules(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Let ``import`` see this submission's modules, and only this submission's, while a call runs."""
+        """Let ``import`` see this submission's modules, and only this submission's, while a call runs.
+
+        Within itself it changes nothing: the outer block is the one that puts everything back.
+        """
+        if self in sys.meta_path:
+            yield
+            return
         # A module of that name may be there already: another session's, or one imported from a folder.
         others = {name: sys.modules.pop(name) for name in self.sources if name in sys.modules}
         sys.meta_path.insert(0, self)

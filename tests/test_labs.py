@@ -237,6 +237,17 @@ def test_two_works_do_not_see_each_other():
     assert (one.part("part1").a, other.part("part1").a, one.part("part1").a) == (1, 2, 1)
 
 
+def test_a_works_modules_are_there_to_the_end_of_the_outer_block_and_no_longer():
+    work, finders = Work({"part1_average": SOUND, "part2_scores": "import part1_average\n"}), sys.meta_path[:]
+    with work.active():
+        work.part("part2")  # enters and leaves a block of its own
+        import part1_average
+
+        assert part1_average.mean([1, 3]) == 2
+    assert sys.meta_path == finders
+    assert "part1_average" not in sys.modules
+
+
 # --- verdicts
 
 

@@ -168,13 +168,13 @@ def test_the_played_card_refuses_what_a_card_refuses(card):
     ],
 )
 def test_auto_takes_the_best_and_a_name_what_it_names(there, word, found, monkeypatch):
-    monkeypatch.setattr(device, "_accelerators", lambda: there)
+    monkeypatch.setattr(device, "accelerators", lambda: there)
     assert find_device(word) == found
 
 
 @pytest.mark.parametrize("word", ["cuda", "mps"])
 def test_what_is_not_there_is_told_with_a_way_on(word, monkeypatch):
-    monkeypatch.setattr(device, "_accelerators", lambda: ())
+    monkeypatch.setattr(device, "accelerators", lambda: ())
     with pytest.raises(UsageError, match="torch finds no") as error:
         find_device(word)
     assert "--device cpu" in error.value.remedy
@@ -268,7 +268,7 @@ def test_a_slip_that_only_a_card_shows_is_told_with_a_way_on(work, tiny, tmp_pat
 
 
 def test_the_processor_by_name_is_what_auto_finds_without_a_card(work, tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr(device, "_accelerators", lambda: ())
+    monkeypatch.setattr(device, "accelerators", lambda: ())
     by_name = train(work, tiny(), STEPS, tmp_path / "by_name", device="cpu")
     found = train(work, tiny(), STEPS, tmp_path / "found", device="auto")
     assert by_name.losses == found.losses
@@ -291,7 +291,7 @@ def test_the_numpy_engine_knows_the_processor_alone(work, tiny, tmp_path):
 def test_the_commands_refuse_a_device_that_is_not_there(words, work, tiny, tmp_path, monkeypatch):
     for name, text in work.sources.items():
         (tmp_path / f"{name}.py").write_text(text)
-    monkeypatch.setattr(device, "_accelerators", lambda: ())
+    monkeypatch.setattr(device, "accelerators", lambda: ())
     monkeypatch.chdir(tmp_path)
     train(work, tiny(), 1, tmp_path / "model")
     with pytest.raises(UsageError, match="no NVIDIA GPU") as error:

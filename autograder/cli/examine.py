@@ -13,8 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder import __version__
-from autograder.cli import machine
+from autograder import __version__, machine
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -108,8 +107,8 @@ def _examine_torch(found: Examination) -> None:
         found.problems.append((f"torch does not import: {type(error).__name__}: {error}", "pip install torch"))
         return
     found.facts["torch"] = torch.__version__
-    kinds = [kind for kind, there in machine.devices(torch).items() if there]
-    for kind in kinds:  # a device that is seen need not work: a driver may be too old for this torch
+    kinds = ["cpu", *machine.accelerators()]
+    for kind in list(kinds):  # a device that is seen need not work: a driver may be too old for this torch
         try:
             product = (torch.ones(4, 4, device=kind) @ torch.ones(4, 4, device=kind)).sum().item()
             if product != 64.0:
@@ -118,8 +117,8 @@ def _examine_torch(found: Examination) -> None:
             remedy = "train with --device cpu, or install a torch that was built for this machine (pytorch.org)"
             text = " ".join(str(error).split())[:200]
             found.problems.append((f"torch sees {kind}, but cannot calculate on it: {text}", remedy))
-            kinds = [other for other in kinds if other != kind]
-    found.facts["device"] = ", ".join(machine.device_name(torch, kind) for kind in kinds) or "none"
+            kinds.remove(kind)
+    found.facts["device"] = ", ".join(machine.device_name(kind) for kind in kinds) or "none"
 
 
 def _examine_room(found: Examination, folder: Path, limits: "Limits") -> None:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from autograder.errors import UsageError, did_you_mean
+from autograder.machine import accelerators
 
 if TYPE_CHECKING:
     from torch import nn
@@ -29,7 +30,7 @@ def find_device(word: str) -> str:
         raise UsageError(f"--device {word} is not one of {', '.join(DEVICES)}", did_you_mean(word, DEVICES))
     if word == CPU:
         return CPU
-    there = _accelerators()
+    there = accelerators()
     if word == AUTO:
         return next((name for name in (CUDA, MPS) if name in there), CPU)
     if word not in there:
@@ -53,15 +54,6 @@ def only_processor(word: str, what: str) -> str:
     if word not in (AUTO, CPU):
         raise UsageError(f"{what} computes on the processor alone, not on {word}", "take --device cpu, or leave it out")
     return CPU
-
-
-def device_name(device: str) -> str:
-    """Name the card behind a device, as its maker does where torch can tell."""
-    if device == CUDA:
-        import torch
-
-        return f"{CUDA} ({torch.cuda.get_device_name()})"
-    return device
 
 
 def device_of(model: "nn.Module") -> Any:
@@ -101,14 +93,6 @@ def living_on(model: "nn.Module", device: str) -> Iterator[None]:
 
 def _sent(value: Any, device: Any) -> Any:
     return value.to(device) if hasattr(value, "device") else value
-
-
-def _accelerators() -> tuple[str, ...]:
-    """List what torch finds beside the processor."""
-    import torch
-
-    there = ((CUDA, torch.cuda.is_available()), (MPS, torch.backends.mps.is_available()))
-    return tuple(name for name, is_there in there if is_there)
 
 
 def _missing(word: str) -> str:

@@ -3,18 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
-
-
-def free_bytes() -> float:
-    """Say how much memory the machine can still give; infinity where it does not tell."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii", errors="replace").splitlines()
-        kibibytes = next(line for line in lines if line.startswith("MemAvailable:")).split()[1]
-    except (OSError, StopIteration, IndexError):
-        return float("inf")
-    return 1024.0 * int(kibibytes)
 
 
 def peak_bytes(call: Callable[[], Any]) -> int:

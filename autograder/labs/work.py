@@ -3,7 +3,6 @@
 import hashlib
 import importlib
 import re
-import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -94,13 +93,9 @@ class Work:
     @contextmanager
     def active(self) -> Iterator[None]:
         """Let ``import`` see these modules and no others of their names."""
-        if self._importer not in sys.meta_path:
-            for name in [name for name in sys.modules if re.fullmatch(r"part[0-9]+_\w+", name)]:
-                del sys.modules[name]
-            sys.meta_path[:] = [each for each in sys.meta_path if not isinstance(each, SourceModules)]
-            sys.meta_path.insert(0, self._importer)
         self._importer.show_lines()
-        yield
+        with self._importer.active():
+            yield
 
     @contextmanager
     def guarded(self, parts: Iterable[str]) -> Iterator[None]:

@@ -3,7 +3,6 @@
 import contextlib
 import os
 from pathlib import Path
-from typing import Any
 
 _GIB = 2**30
 _CGROUPS = (  # (limit, used), for either version of cgroups
@@ -19,15 +18,21 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def devices(torch: Any) -> dict[str, bool]:
-    """Tell for each kind of device whether torch says that it is there."""
-    mps = getattr(torch.backends, "mps", None)
-    return {"cpu": True, "cuda": torch.cuda.is_available(), "mps": bool(mps and mps.is_available())}
+def accelerators() -> tuple[str, ...]:
+    """List what torch finds beside the processor: ``cuda``, ``mps``."""
+    import torch
+
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    return tuple(name for name, is_there in there.items() if is_there)
 
 
-def device_name(torch: Any, kind: str) -> str:
-    """Name a device as its maker does, where torch knows."""
-    return f"cuda ({torch.cuda.get_device_name(0)})" if kind == "cuda" else kind
+def device_name(device: str) -> str:
+    """Name the card behind a device, as its maker does where torch can tell."""
+    if device != "cuda":
+        return device
+    import torch
+
+    return f"cuda ({torch.cuda.get_device_name()})"
 
 
 def free_memory_gib() -> float | None:
@@ -44,7 +49,7 @@ def free_memory_gib() -> float | None:
 
 def newest_file() -> float:
     """Return when the newest file of this package was written, in seconds since 1970; 0 where none says so."""
-    package = Path(__file__).resolve().parents[1]
+    package = Path(__file__).resolve().parent
     return max((path.stat().st_mtime for path in package.glob("*.py")), default=0.0)
 
 
