@@ -10,10 +10,11 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from autograder.checks.bands import Band
-from autograder.checks.local import LocalConnection, load_suites, mistakes_of, run_check, sources_of
+from autograder.checks.local import LocalConnection, Mistake, load_suites, mistakes_of, run_check, sources_of
 from autograder.config import load_config
 from autograder.parts import load_parts
 from autograder.prove.trials import second_solutions
@@ -21,6 +22,7 @@ from autograder.records import Part
 
 ROOT = Path(__file__).resolve().parents[1]
 # Check -> mistakes of earlier parts (or of the part itself) that are to fall out of its bands.
+# The part's own entries that name the check (``trains=``) are tried too.
 WRONG = {
     "mean_forgets_the_token_and_the_residual_brings_it_back": (
         "part1_average.residual_forgotten",
@@ -52,7 +54,6 @@ WRONG = {
         "part3_attention.scores_not_scaled",
         "part2_scores.divided_by_width",
     ),
-    "model_without_a_mask_fools_every_loss": ("part7_training.targets_not_shifted",),
     "two_blocks_copy_and_one_cannot": (
         "part4_block.residual_never_added",
         "part5_positions.attention_without_mask",
@@ -98,12 +99,17 @@ def measure(
     return found
 
 
-def wrong_texts(check_id: str, sources: Mapping[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Give the sources with each wrong solution that is known for a check."""
-    for place in WRONG.get(check_id, ()):
+def wrong_texts(own: str, check_id: str, sources: Mapping[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Give the sources with each wrong solution that is known for a check of a part."""
+    trained = [name for name, entry in _mistakes(own).items() if check_id in entry.trains]
+    for place in dict.fromkeys([*WRONG.get(check_id, ()), *(f"{own}.{name}" for name in trained)]):
         module, _, name = place.partition(".")
-        entry = mistakes_of(ROOT / "assignments" / module / "mistakes.py")[name]
-        yield place, {**sources, module: entry.applied_to(sources[module])}
+        yield place, {**sources, module: _mistakes(module)[name].applied_to(sources[module])}
+
+
+@cache
+def _mistakes(module: str) -> dict[str, Mistake]:
+    return mistakes_of(ROOT / "assignments" / module / "mistakes.py")
 
 
 def calibrate(part: Part, only: str, seeds: range, wrong_seeds: range, bands: Mapping[str, Band]) -> None:
@@ -124,7 +130,7 @@ def calibrate(part: Part, only: str, seeds: range, wrong_seeds: range, bands: Ma
             ).items():
                 right[name].append(value)
         each = (time.process_time() - started) / len(seeds)
-        for place, texts in wrong_texts(check.id, sources):
+        for place, texts in wrong_texts(part.module, check.id, sources):
             for seed in wrong_seeds:
                 for name, value in measure(suite[check.id], check.id, part.module, texts, seed).items():
                     wrong[name].append((value, place))
