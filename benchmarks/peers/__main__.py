@@ -25,6 +25,7 @@ from benchmarks.peers.graders import TOOLS, Graded, gpt_hw
 from benchmarks.peers.install import PEERS, install
 
 OURS = "gpt-hw grade"
+ALL_CORES = "gpt-hw grade, a lane a core"  # as it comes; the others have no such lanes
 FIRST_TIME = "gpt-hw grade, the first time"  # what mistakes give in the checks of this course is not known yet
 JUDGES = (OURS, "nbgrader, API", "otter, API")  # what attacks are tried on: the commands have the same judges
 
@@ -64,7 +65,8 @@ def _speed(tell: Any) -> dict[str, Any]:
         home = Path(base) / "home"
         known = partial(gpt_hw, home=home)
         right = known(_empty(base), handed_in)
-        for tool, grade in {FIRST_TIME: gpt_hw, **TOOLS, OURS: known}.items():
+        lanes = partial(known, one_lane=False)
+        for tool, grade in {FIRST_TIME: gpt_hw, ALL_CORES: lanes, **TOOLS, OURS: known}.items():
             tell(tool)
             one, graded = grade(_empty(base), first), right
             if tool != FIRST_TIME:
@@ -73,6 +75,7 @@ def _speed(tell: Any) -> dict[str, Any]:
     for row in rows.values():
         for key in ("seconds", "cpu_s", "seconds for one more", "cpu for one more"):
             row[f"times our {key}"] = row[key] / rows[OURS][key]
+            row[f"times our {key}, a lane a core"] = row[key] / rows[ALL_CORES][key]
     return rows
 
 
@@ -148,7 +151,8 @@ def _print(found: dict[str, Any]) -> None:
     console.print(f"{found['machine']}, load {found['load at the end']} at the end, {found['date']}")
     if "speed" in found:
         table = Table(box=None, pad_edge=False, header_style="bold")
-        heads = ("20 submissions of part 3", "s", "x ours", "s for one more", "x ours", "cpu s for one more", "x ours")
+        heads = ["20 submissions of part 3", "s", "x ours", "s for one more", "x ours", "cpu s for one more", "x ours"]
+        heads.append("s for one more, x ours with a lane a core")
         for column in (*heads, "peak MiB", "agree"):
             table.add_column(column, justify="left" if column[0] == "2" else "right")
         for tool, row in found["speed"].items():
@@ -156,6 +160,7 @@ def _print(found: dict[str, Any]) -> None:
                 (row[key], row[f"times our {key}"]) for key in ("seconds", "seconds for one more", "cpu for one more")
             ]
             cells = [cell for value, ratio in pairs for cell in (f"{value:.2f}", f"{ratio:.1f}")]
+            cells.append(f"{row['times our seconds for one more, a lane a core']:.1f}")
             same = f"{row['same checks passed as ours']} of {material.SUBMISSIONS}"
             table.add_row(tool, *cells, f"{row['peak_mib']:.0f}", same)
         console.print(table)

@@ -44,18 +44,22 @@ def _environment(home: Path, programs: Path | None = None) -> dict[str, str]:
     }
 
 
-def gpt_hw(folder: Path, handed_in: Mapping[str, Sources], home: Path | None = None) -> Graded:
-    """Grade with ``gpt-hw grade`` on one lane, feedback pages and named mistakes included.
+def gpt_hw(
+    folder: Path, handed_in: Mapping[str, Sources], home: Path | None = None, *, one_lane: bool = True
+) -> Graded:
+    """Grade with ``gpt-hw grade``, feedback pages and named mistakes included.
 
     Args:
         folder: An empty folder.
         handed_in: What is graded.
         home: Keeps between runs what mistakes give in the checks of this course, as a user's cache does.
+        one_lane: One submission after another; else as many at once as there are cores, as the command does by itself.
     """
     course = material.course(folder / "course")
     layout.ours(folder / "submissions", handed_in)
     out = folder / "results"
-    command = [*GPT_HW, "grade", str(folder / "submissions"), "--out", str(out), "--parts", "3", "--jobs", "1"]
+    command = [*GPT_HW, "grade", str(folder / "submissions"), "--out", str(out), "--parts", "3"]
+    command += ["--jobs", "1"] if one_lane else []
     graded = Graded(run(command, course, _environment(home or folder / "home")))
     for name in handed_in:
         with_result = out / name / "result.json"
