@@ -10,7 +10,7 @@ from autograder.config import Config, load_config
 from autograder.errors import ConfigError
 from autograder.records import Limits
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 FULL = """\
 version: 1

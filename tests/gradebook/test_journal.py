@@ -63,7 +63,7 @@ def wait_until_done(process: "subprocess.Popen[str]", number: int, size: int = l
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four submissions of part 1: one right, two wrong, and every one but the first slow."""
     root = make_course(tmp_path_factory.mktemp("course"), ["part1"])
-    examples = Path(__file__).resolve().parents[1] / "examples" / "submissions"
+    examples = Path(__file__).resolve().parents[2] / "examples" / "submissions"
     for name, example in zip(NAMES, ("001", "009", "012", "003"), strict=True):
         text = (examples / f"student-{example}" / "part1_average.py").read_text()
         (root / "submissions" / name).mkdir(parents=True)
