@@ -27,7 +27,7 @@ from autograder.wire import ProtocolViolation, WorkerDied, WorkerTimedOut
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the wall is Linux's")
 
 LIMITS = Limits(check_s=2, memory_mib=256)
-SUITES = Path(__file__).resolve().parents[1] / "assignments"
+SUITES = Path(__file__).resolve().parents[2] / "assignments"
 
 
 @pytest.fixture(scope="module")
@@ -486,8 +486,8 @@ def test_threads_are_limited_for_a_user_of_its_own(server, each_rung):
 
 CROWD = """
 import sys, time
-sys.path[:0] = [{repository!r}, {repository!r} + "/tests"]
-from test_sandbox import LIMITS, RESTLESS, Run
+sys.path[:0] = [{repository!r}, {repository!r} + "/tests", {repository!r} + "/tests/sandbox"]
+from test_sandbox_probes import LIMITS, RESTLESS, Run
 from autograder.sandbox import ForkServer
 with ForkServer((), from_this_process=True) as server, Run(server, {rung}, RESTLESS, seconds=60) as run:
     print(run.call("crowd")["value"])

@@ -573,7 +573,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 print(ProcessPoolExecutor(1, get_context("spawn")).submit(encode, 3, [], None).result())
 """
-    root = Path(__file__).parent.parent
+    root = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root)
     assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
 
