@@ -9,7 +9,7 @@ from autograder.checks.local import LocalConnection, load_suites, run_check, sou
 from autograder.config import load_config
 from autograder.corpora import text
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 MODULE = "part9_engine"
 CHECK = "window_mlp_trained_on_its_gradients_beats_the_counts"
 BANDS = load_config(ROOT / "grading.yml").bands["part9"]

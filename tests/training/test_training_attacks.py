@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="instructors grade on Linux: the wall is made of its parts"),
 ]
 
-ATTACKS = Path(__file__).resolve().parent / "training_attacks"
+ATTACKS = Path(__file__).resolve().parents[1] / "training_attacks"
 MODULE = "part7_training"
 SAYS = {  # a piece of what some check tells
     "peeks_at_the_future": "your model sees the answer",
@@ -33,7 +33,7 @@ SAYS = {  # a piece of what some check tells
 
 @pytest.fixture(scope="module")
 def course() -> Course:
-    return open_course(Path(__file__).resolve().parents[1])
+    return open_course(Path(__file__).resolve().parents[2])
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from autograder.records import Limits, Outcome
 from autograder.suite import run_part
 from autograder.wire import REPLY_LIMITS, encode, pack, read_frame
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PARTS = load_parts(ROOT / "assignments")
 CONFIG = open_course(ROOT).config
 DTYPES = (torch.float32, torch.float32, torch.float64, torch.float64, torch.int64, torch.bool, torch.bfloat16)

@@ -11,7 +11,7 @@ from autograder.pipeline import Line, open_course
 from autograder.records import Outcome, Submission
 
 pytestmark = pytest.mark.slow
-COURSE = open_course(Path(__file__).resolve().parents[1])
+COURSE = open_course(Path(__file__).resolve().parents[2])
 PART = COURSE.parts["part1"]
 
 
