@@ -18,23 +18,6 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def accelerators() -> tuple[str, ...]:
-    """List what torch finds beside the processor: ``cuda``, ``mps``."""
-    import torch
-
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    return tuple(name for name, is_there in there.items() if is_there)
-
-
-def device_name(device: str) -> str:
-    """Name the card behind a device, as its maker does where torch can tell."""
-    if device != "cuda":
-        return device
-    import torch
-
-    return f"cuda ({torch.cuda.get_device_name()})"
-
-
 def free_memory_gib() -> float | None:
     """Return how much memory may still be taken, by the machine and by the container; None where nothing says it."""
     free: list[float] = []

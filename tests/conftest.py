@@ -1,6 +1,7 @@
 """What holds for every test."""
 
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,11 @@ import pytest
 # would inherit that, and not stop.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# An assert in what several files share says as much as one in a test.
+HERE = Path(__file__).parent
+SHARED = [path.stem for pattern in ("*.py", "*/*.py") for path in HERE.glob(pattern)]
+pytest.register_assert_rewrite(*(name for name in SHARED if not name.startswith(("test_", "part"))))
 
 # Files that take a minute and more, by their time. A file's tests run in one process: one that is begun last would be
 # waited for while the other cores have nothing left to do.

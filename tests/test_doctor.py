@@ -9,6 +9,7 @@ import pytest
 from autograder import corpora, machine
 from autograder.cli import examine
 from autograder.cli.examine import Examination
+from autograder.labs import device
 from autograder.records import Limits
 from autograder.sandbox.probes import SECRETS
 from autograder.sandbox.wall import RungReport, remedy_for
@@ -73,7 +74,7 @@ def test_memory_is_read_from_this_machine() -> None:
 
 
 def test_a_device_that_is_seen_and_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "accelerators", lambda: ("nowhere",))
+    monkeypatch.setattr(device, "accelerators", lambda: ("nowhere",))
     problem, remedy = problem_of(examine._examine_torch)
     assert problem.startswith("torch sees nowhere, but cannot calculate on it: ")
     assert "--device cpu" in remedy

@@ -11,7 +11,7 @@ from module_imports import Import, imports, modules, unit_of
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGE = REPOSITORY / "autograder"
 
-GROUND = {"errors", "records", "whole_file", "source_modules"}
+GROUND = {"errors", "records", "whole_file", "source_modules", "machine"}
 # Floor 0 too, but for PyYAML, which it imports when it reads a file: config and parts, which may not
 # import each other, read what people wrote in the same way.
 READER = {"yaml_file"}
@@ -121,6 +121,20 @@ def test_importing_a_light_module_loads_nothing_heavy_through_others(name):
 
 def test_modules_are_short_named_and_explained():
     assert shape_breaches(PACKAGE) == []
+
+
+def test_tests_and_benchmarks_are_short_too():
+    folders = [REPOSITORY / "tests", REPOSITORY / "benchmarks"]
+    # What stands for hand-ins, students' or attackers', is as long as those are.
+    handed_in = [REPOSITORY / "tests" / name for name in ("golden", "second_solutions", "training_attacks")]
+    long = [
+        path.relative_to(REPOSITORY).as_posix()
+        for folder in folders
+        for path in folder.rglob("*.py")
+        if not any(path.is_relative_to(other) for other in handed_in)
+        and len(path.read_text(encoding="utf-8").splitlines()) > LONGEST_MODULE
+    ]
+    assert long == []
 
 
 def is_there(name: str) -> bool:

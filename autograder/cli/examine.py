@@ -107,7 +107,9 @@ def _examine_torch(found: Examination) -> None:
         found.problems.append((f"torch does not import: {type(error).__name__}: {error}", "pip install torch"))
         return
     found.facts["torch"] = torch.__version__
-    kinds = ["cpu", *machine.accelerators()]
+    from autograder.labs import device
+
+    kinds = [device.CPU, *device.accelerators()]
     for kind in list(kinds):  # a device that is seen need not work: a driver may be too old for this torch
         try:
             product = (torch.ones(4, 4, device=kind) @ torch.ones(4, 4, device=kind)).sum().item()
@@ -118,7 +120,7 @@ def _examine_torch(found: Examination) -> None:
             text = " ".join(str(error).split())[:200]
             found.problems.append((f"torch sees {kind}, but cannot calculate on it: {text}", remedy))
             kinds.remove(kind)
-    found.facts["device"] = ", ".join(machine.device_name(kind) for kind in kinds) or "none"
+    found.facts["device"] = ", ".join(device.device_name(kind) for kind in kinds) or "none"
 
 
 def _examine_room(found: Examination, folder: Path, limits: "Limits") -> None:

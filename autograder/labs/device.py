@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from autograder.errors import UsageError, did_you_mean
-from autograder.machine import accelerators
 
 if TYPE_CHECKING:
     from torch import nn
@@ -54,6 +53,23 @@ def only_processor(word: str, what: str) -> str:
     if word not in (AUTO, CPU):
         raise UsageError(f"{what} computes on the processor alone, not on {word}", "take --device cpu, or leave it out")
     return CPU
+
+
+def accelerators() -> tuple[str, ...]:
+    """List what torch finds beside the processor: ``cuda``, ``mps``."""
+    import torch
+
+    there = {CUDA: torch.cuda.is_available(), MPS: torch.backends.mps.is_available()}
+    return tuple(name for name, is_there in there.items() if is_there)
+
+
+def device_name(device: str) -> str:
+    """Name the card behind a device, as its maker does where torch can tell."""
+    if device != CUDA:
+        return device
+    import torch
+
+    return f"{CUDA} ({torch.cuda.get_device_name()})"
 
 
 def device_of(model: "nn.Module") -> Any:

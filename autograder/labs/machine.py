@@ -5,7 +5,7 @@ import platform
 import time
 from pathlib import Path
 
-from autograder.machine import device_name
+from autograder.labs.device import device_name
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
