@@ -1,53 +1,15 @@
-"""The terminal: told once, told plainly, and nothing that a student wrote acts on it."""
+"""The terminal tells each result once, and plainly, and ``--json`` tells all of it."""
 
-import io
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from rich.console import Console
+from terminal_results import ERROR, FAILED, PASSED, STUB, TIMED_OUT, make_check, make_part, not_written_yet, printed
 
-from autograder.records import Check, CheckResult, Outcome, Part
+from autograder.records import CheckResult
 from autograder.report.grouping import by_exercise, not_written, shared_failure
-from autograder.report.terminal import print_gradebook, print_part, results_json, summary_line
-
-PASSED, FAILED, TIMED_OUT, ERROR = Outcome.PASSED, Outcome.FAILED, Outcome.TIMED_OUT, Outcome.ERROR
-PARTS = [f"part{number}" for number in range(1, 10)]
-STUB = "part3_attention.py, line 92, in __init__\nNotImplementedError: part3: {} is not written yet"
-
-
-def make_check(id: str = "test_a", **changes) -> Check:
-    check = Check(id=id, title=f"Title of {id}.", points=2, exercise="attention", hint="", hidden=False, line=1)
-    return replace(check, **changes)
-
-
-def make_part(*results: CheckResult) -> Part:
-    return Part(
-        name="part3",
-        topic="attention",
-        module="part3_attention",
-        folder=Path("x"),
-        title="One head, many heads",
-        version=1,
-        checks=tuple(result.check for result in results),
-    )
-
-
-def not_written_yet(exercise: str, name: str | None = None, id: str = "test_x") -> CheckResult:
-    traceback = STUB.format(name or exercise)
-    return CheckResult(make_check(id, exercise=exercise), FAILED, "your code raised", traceback=traceback)
-
-
-def printed(*results: CheckResult, width: int = 80, encoding: str = "utf-8", colour: bool = False) -> str:
-    """What print_part writes, byte for byte, on a console of that width and encoding."""
-    raw = io.BytesIO()
-    stream = io.TextIOWrapper(raw, encoding=encoding, newline="")
-    print_part(Console(file=stream, width=width, force_terminal=colour), make_part(*results), results)
-    stream.flush()
-    return raw.getvalue().decode(encoding)
-
+from autograder.report.terminal import results_json, summary_line
 
 # one check
 
@@ -232,117 +194,6 @@ def test_summary_with_hidden_checks_does_not_call_them_public():
 def test_summary_tells_our_errors_apart():
     results = [CheckResult(make_check("a"), PASSED), CheckResult(make_check("b"), ERROR)]
     assert summary_line(make_part(*results), results).endswith("(2 of 4 points); 1 not scored, the grader failed")
-
-
-# the terminal
-
-
-NASTY = "[bold]x[/bold] [/] :smile: \x1b[31mred\x1b]0;title\x07 \u202eevil \x00 [link=http://x]y[/link]"
-
-
-def test_nothing_that_a_student_wrote_acts_on_the_terminal():
-    result = CheckResult(make_check(title=NASTY, exercise=NASTY), FAILED, NASTY, NASTY, None, NASTY, NASTY, NASTY)
-    text = printed(result, width=200)
-    assert "\x1b" not in text
-    assert "\u202e" not in text
-    assert "\x00" not in text
-    assert text.count("[bold]x[/bold] [/] :smile: red \\u202eevil \\x00 [link=http://x]y[/link]") == 7
-
-
-def test_coloured_terminal_gets_only_our_own_colours():
-    result = CheckResult(make_check(), FAILED, NASTY, NASTY, None, NASTY, NASTY, NASTY)
-    sequences = set(re.findall(r"\x1b.", printed(result, colour=True)))
-    assert sequences == {"\x1b["}
-    assert set(re.findall(r"\x1b\[[\d;]*(.)", printed(result, colour=True))) == {"m"}
-
-
-def test_pipe_gets_no_colour_and_no_trailing_spaces():
-    result = CheckResult(make_check(hint="word " * 50), FAILED, "word " * 50, "word " * 50)
-    text = printed(result)
-    assert "\x1b" not in text
-    assert not re.search(r" $", text, re.MULTILINE)
-
-
-def test_words_are_wrapped_and_code_is_not():
-    line = "scores = " + "q @ k.transpose(-2, -1) + " * 8
-    text = printed(CheckResult(make_check(), FAILED, "word " * 50, traceback=line), width=60)
-    assert f"        {line.rstrip()}\n" in text
-    assert all(len(row) <= 60 for row in text.splitlines() if "word" in row)
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-def test_console_without_utf8_gets_ascii_only(encoding):
-    result = CheckResult(make_check(hint="√d?"), FAILED, "名前 × Ñ", "d ≠ 4…", None, "", "█ ░ │", "👩")
-    text = printed(result, CheckResult(make_check("b"), PASSED), not_written_yet("Head"), encoding=encoding)
-    assert text.isascii()
-    assert "  x Title of test_a.  0/2" in text
-    assert "  ok Title of b.  2/2" in text
-    assert "- Head: not written yet" in text
-    assert "-> d != 4..." in text
-    assert "\\u540d" in text
-
-
-def test_narrow_console_still_prints():
-    assert "Title" in printed(CheckResult(make_check(), FAILED, "word " * 20, "word " * 20), width=10)
-
-
-def test_part_without_results_prints_its_sum():
-    assert "part3: 0 of 0 public checks pass (0 of 0 points)" in printed()
-
-
-# the gradebook
-
-
-def gradebook(rows, width: int = 80, encoding: str = "utf-8", flags=None) -> str:
-    raw = io.BytesIO()
-    stream = io.TextIOWrapper(raw, encoding=encoding)
-    print_gradebook(Console(file=stream, width=width), rows, PARTS, flags)
-    stream.flush()
-    return raw.getvalue().decode(encoding)
-
-
-def make_row(name: str = "ada", flag: str = "") -> dict[str, str]:
-    return {"submission": name, **dict.fromkeys(PARTS, "17.5"), "part2": "", "total": "140", "max": "180", "flag": flag}
-
-
-def test_gradebook_of_nine_parts_fits_eighty_columns():
-    text = gradebook([make_row("ada"), make_row("a-long-name-of-a-submission")])
-    assert max(map(len, text.splitlines())) <= 80
-    assert text.count("17.5") == 16
-    assert "140" in text
-
-
-def test_part_that_is_not_scored_is_a_dash_and_not_a_zero():
-    row = next(line for line in gradebook([make_row()]).splitlines() if line.startswith("ada"))
-    assert row.split() == ["ada", "17.5", "-", *["17.5"] * 7, "140", "180"]
-
-
-def test_flags_stand_beneath_the_table_and_only_where_there_are_any():
-    text = gradebook([make_row("ada", "part2 unscored: no report"), make_row("bob")])
-    assert "  ada: part2 unscored: no report" in text
-    assert "to look at" not in gradebook([make_row("bob")])
-
-
-def test_what_was_not_handed_in_is_told_once_for_all_who_left_out_the_same():
-    rows = [make_row(f"s{number}") for number in range(6)]
-    flags = [("", "part4-6,9")] * 4 + [("two files", "part9"), ("", "")]
-    text = gradebook(rows, flags=flags)
-    assert text.split("\n\n")[1:] == [
-        "to look at\n  s4: two files",
-        "not handed in\n  part4-6,9: s0, s1, s2 and 1 more\n  part9: s4\n",
-    ]
-    assert "part9: none of the 6 submissions has it" in gradebook(rows, flags=[("", "part9")] * 6)
-
-
-def test_gradebook_shows_hostile_names_as_text():
-    text = gradebook([make_row(NASTY, NASTY)], width=200)
-    assert "\x1b" not in text
-    assert "\u202e" not in text
-    assert text.count("[bold]x[/bold] [/] :smile: red") == 3, "the name twice, the flag once"
-    assert gradebook([make_row("名前", "Ñ…")], encoding="ascii").isascii()
-
-
-# --json
 
 
 def test_results_json_is_plain_clean_and_complete():

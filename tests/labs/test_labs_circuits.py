@@ -15,7 +15,7 @@ from autograder.labs.experiments import _peeked, _referents, induction, norms, p
 from autograder.labs.meter import Meter
 from autograder.labs.report import Heat, Verdict
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 REPRODUCED, IN_DIRECTION, NOT_HERE = Verdict.REPRODUCED, Verdict.IN_DIRECTION, Verdict.NOT_HERE
 PLAN = {"block_size": 15, "n_layers": 2, "n_heads": 4, "d_model": 16}
 

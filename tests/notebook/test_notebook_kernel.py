@@ -14,14 +14,13 @@ from time import perf_counter
 from typing import Any
 
 import pytest
+from notebook_cells import ATTENTION, CHECK, IMPORTS, ROOT, TEMPLATE, code_cells, make_workspace, solved
 
 jupyter_client = pytest.importorskip("jupyter_client", reason="needs the extra 'notebook'")
 pytest.importorskip("ipykernel", reason="needs the extra 'notebook'")
 
 from jupyter_core.utils import ensure_event_loop  # noqa: E402  # comes with jupyter_client
 
-ROOT = Path(__file__).resolve().parents[1]
-TEMPLATE = ROOT / "student_template"
 WAIT_S = 120
 
 pytestmark = pytest.mark.slow
@@ -81,15 +80,6 @@ class Shown:
         return found[0] if found else ""
 
 
-def make_workspace(folder: Path) -> Path:
-    """Make a workspace with parts 1 and 2 done."""
-    for path in TEMPLATE.glob("part*_*.*"):
-        shutil.copy(path, folder)
-    for name in ("part1_average.py", "part2_scores.py"):
-        shutil.copy(ROOT / "solutions" / name, folder)
-    return folder
-
-
 @pytest.fixture(scope="module", autouse=True)
 def loop() -> Iterator[None]:
     """The event loop that jupyter_client makes for itself and leaves open."""
@@ -112,30 +102,12 @@ def kernel(shared: Kernel) -> Kernel:
     return shared
 
 
-def code_cells(module: str, folder: Path = TEMPLATE) -> list[dict[str, Any]]:
-    """Give the code cells of a part's notebook."""
-    cells = json.loads((folder / f"{module}.ipynb").read_text(encoding="utf-8"))["cells"]
-    return [{**cell, "source": "".join(cell["source"])} for cell in cells if cell["cell_type"] == "code"]
-
-
-def solved(module: str) -> list[dict[str, Any]]:
-    """Give the code cells of a part's notebook, with the solution's code in them."""
-    right = (ROOT / "solutions" / f"{module}.py").read_text(encoding="utf-8")
-    pieces = [piece.split("\n", 1) for piece in re.split(r"^# %%", right, flags=re.MULTILINE)[1:]]
-    written = iter([text.strip() for kind, text in pieces if "[markdown]" not in kind])
-    return [cell if "gpt_hw" in cell["metadata"] else {**cell, "source": next(written)} for cell in code_cells(module)]
-
-
 def run_all(kernel: Kernel, cells: list[dict[str, Any]]) -> dict[str, Shown]:
     """Run cells from top to bottom; what each shows, by its last line."""
     return {cell["source"].splitlines()[-1].strip(): kernel.run(cell["source"], cell["id"]) for cell in cells}
 
 
-SOLVED = {cell["source"].split("(")[0].splitlines()[-1]: cell for cell in solved("part3_attention")}
-IMPORTS = next(cell["source"] for cell in solved("part3_attention") if cell["source"].startswith('"""Part 3'))
-ATTENTION = SOLVED["def attention"]["source"]
 WRONG = ATTENTION.replace("scaled_scores(q, k)", "q @ k.mT")
-CHECK = 'check("part3", "attention")'
 ALL_PASS = "5 of 5 public checks pass"
 SOME_FAIL = "2 of 5 public checks pass"
 

@@ -33,7 +33,7 @@ from autograder.labs.experiments import (
 from autograder.labs.meter import Meter
 from autograder.labs.report import Verdict
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LABS = ("scale", "ladder", "heads", "context", "leak", "blocks")
 ENGINE_LABS = ("engine_heads", "engine_context", "engine_leak", "engine_blocks", "engine_seconds")
 REPRODUCED, IN_DIRECTION, NOT_HERE = Verdict.REPRODUCED, Verdict.IN_DIRECTION, Verdict.NOT_HERE

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from notebook_cells import ATTENTION, CHECK, make_workspace, solved
 
 pytest.importorskip("ipykernel", reason="needs the extra 'notebook'")
-
-from test_notebook_kernel import ATTENTION, CHECK, make_workspace, solved
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = Path(__file__).with_name("drive_jupyterlab.py")

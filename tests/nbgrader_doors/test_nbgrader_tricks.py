@@ -22,7 +22,7 @@ from nbgrader_course import (
     set_policy,
     with_cell,
 )
-from test_release import Secret, file_secrets, squeeze
+from release_secrets import Secret, file_secrets, squeeze
 
 from autograder.parts import load_parts
 from autograder.records import Part
