@@ -21,11 +21,10 @@ FIRST = (
     "test_golden.py",
     "test_journal.py",
     "test_nbgrader_commands.py",
-    "test_labs.py",
     "test_labs_training.py",
     "test_labs_train.py",
     "test_nbgrader_tricks.py",
-    "test_cli.py",
+    "test_cli_grade.py",
     "test_end_to_end.py",
 )
 

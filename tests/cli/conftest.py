@@ -6,13 +6,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from command_runs import CONTROL, Done, Typed, run
 from course_folders import MODULES, TEMPLATE, WRONG_MASK, copy_course, hand_in, solution, write_in_notebook
 
 from autograder import cli
-
-pytest.register_assert_rewrite("command_runs")  # a failed assert there shows its values, as one in a test does
-
-from command_runs import CONTROL, Done, Typed, run  # noqa: E402
 
 
 @pytest.fixture
