@@ -12,7 +12,7 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
@@ -58,7 +58,8 @@ class Lanes(Generic[Job]):
     def _open(self) -> _Lane:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=self._serve, args=(theirs, *self._arguments), daemon=False)
-        process.start()
+        with _no_modules_of_this_folder():
+            process.start()
         theirs.close()
         return _Lane(process, ours)
 
@@ -146,6 +147,20 @@ class Lanes(Generic[Job]):
             if lane.process.is_alive():
                 lane.process.kill()
                 lane.process.join()
+
+
+@contextmanager
+def _no_modules_of_this_folder() -> Iterator[None]:
+    # A new interpreter looks for modules in the current folder first, and that may be a submission's: a file called
+    # multiprocessing.py would be run as ours.
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONSAFEPATH"]
+        if before is not None:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def be_a_lane() -> None:

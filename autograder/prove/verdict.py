@@ -127,6 +127,7 @@ def prove(
     proofs = {part.name: PartProof(part) for part in parts}
     # Two threads that wait for each other by spinning cost a busy machine minutes; asleep they cost nothing.
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
+    os.environ["PYTHONSAFEPATH"] = "1"  # the current folder may hold anything
     with ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
         tasks = _submit(pool, course, second, (seeds, runs, training_seeds), proofs)
         wall = try_through_the_wall(course, parts, second, wall_every)  # in this process, while the pool works

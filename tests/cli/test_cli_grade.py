@@ -127,6 +127,17 @@ def test_a_rerun_grades_all_again_where_a_suite_or_the_policy_changed(again: Pat
     assert float(row["total"]) == float(before["part1"]) + float(row["part2"])
 
 
+def test_nothing_in_the_current_folder_is_run_as_ours(again: Path, graded: Done) -> None:
+    """Whoever grades may stand in a submission, and each lane is a new interpreter."""
+    here = again / "unpacked"
+    here.mkdir()
+    for name in ("multiprocessing", "socket", "json", "struct", "torch", "pickle"):
+        (here / f"{name}.py").write_text(f"open({str(again / 'ran')!r}, 'a').write({name!r})\nraise SystemExit\n")
+    done = run("grade", "--fresh", "--jobs", "2", "--json", cwd=here)
+    assert (done.code, done.json["graded"], done.json["moved"]) == (graded.code, 3, {})
+    assert not (again / "ran").exists()
+
+
 def test_fresh_grades_all_again_shows_what_moved_and_loses_nothing(again: Path) -> None:
     path = again / "results" / "ada" / "result.json"
     old = json.loads(path.read_text())
