@@ -10,7 +10,7 @@ from autograder.checks.bands import Band, Bands
 from autograder.checks.catalogue import Catalogue
 from autograder.checks.diagnosis import diagnose
 from autograder.records import CheckResult, Limits, Part
-from autograder.suite.collected import only_these_options, run_collected
+from autograder.suite.collected import is_broken, only_these_options, run_collected
 from autograder.suite.connection import PartConnection, WorkerLike
 from autograder.suite.plugin import Run, SuitePlugin, suite_of
 
@@ -57,9 +57,7 @@ def run_part(
     visible = {name: text for name, text in sources.items() if name == part.module or name in part.needs}
     connection = PartConnection(open_worker, part.module, visible, limits)
     run = Run(part, connection, seed, Bands(bands or {}, part.name))
-    # Public ones first: what student code learns from a hidden check's arguments then comes too late to be shown.
-    files = {suite_of(check) for check in part.checks}
-    suites = [str(part.folder / name) for name in sorted(files, reverse=True)]
+    suites = _suites(part)
     try:
         if extra_options:
             return _watched(run, [*options(part), *_SEEN, *extra_options, *suites], catalogue)
@@ -67,6 +65,17 @@ def run_part(
     finally:
         connection.close()
     return [*_named(run, catalogue), *run.unheard(reason)]
+
+
+def suite_is_broken(part: Part) -> bool:
+    """Tell whether a suite of the part did not load when it was last run, so that another attempt ends alike."""
+    return is_broken(_suites(part))
+
+
+def _suites(part: Part) -> list[str]:
+    # Public ones first: what student code learns from a hidden check's arguments then comes too late to be shown.
+    files = {suite_of(check) for check in part.checks}
+    return [str(part.folder / name) for name in sorted(files, reverse=True)]
 
 
 def options(part: Part) -> list[str]:

@@ -1,8 +1,10 @@
 """What one submission gets from its line: a score, and another attempt only where it is not to blame for the first."""
 
 import os
+import shutil
 import signal
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,3 +95,18 @@ def test_earlier_parts_are_asked_for_a_fault_only_where_they_have_one(line, faul
         assert all("The fault is in part2_scores.py" in result.message for result in failed)
     else:
         assert line.runs == ("part1", "part2", "part3")
+
+
+def test_a_suite_that_does_not_load_is_not_tried_again_and_again(line, tmp_path):
+    folder = tmp_path / PART.folder.name
+    shutil.copytree(PART.folder, folder)
+    part = replace(PART, folder=folder)
+    sources = {PART.module: COURSE.sources[PART.module]}
+    server = line._servers["torch"]
+    for text, outcome in ((None, Outcome.PASSED), ("undefined_name\n", Outcome.ERROR), (None, Outcome.PASSED)):
+        right = (PART.folder / "test_hidden.py").read_text()
+        (folder / "test_hidden.py").write_text(right if text is None else right + text)
+        line.attempts = 0
+        score = line.grade(Submission(name="student-001", sources=sources), [part]).parts["part1"]
+        assert (score.outcome, line.attempts) == (outcome, 1)
+    assert line._servers["torch"] is server, "no fork server was started anew"
