@@ -115,7 +115,8 @@ def _keep(wish: dict[str, Any], channel: int, output: int, status: socket.socket
         syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
         syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
     if wish["processors"]:
-        os.sched_setaffinity(0, wish["processors"])
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, wish["processors"])
     rung = wish["rung"]
     uid = FIRST_WORKER_UID + number % 1000 if os.getuid() == 0 and rung < 3 else None
     plan = Confinement(rung=rung, limits=Limits(**wish["limits"]), uid=uid)

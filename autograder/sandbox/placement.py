@@ -29,13 +29,21 @@ class Placement:
         self._ran_ns, self._waited_ns = ran_ns, waited_ns
         here = None if waited > _CROWDED * (ran + waited) else _this_processor()
         places = {here} if here is not None else self._allowed
-        os.sched_setaffinity(0, places)
-        return sorted(places)
+        return sorted(places) if _move(places) else []
 
     def release(self) -> None:
         """Let this process run everywhere again."""
         if len(self._allowed) > 1:
-            os.sched_setaffinity(0, self._allowed)
+            _move(self._allowed)
+
+
+def _move(places: set[int]) -> bool:
+    # A container may refuse it, or have been given other processors meanwhile: then the kernel chooses as ever.
+    try:
+        os.sched_setaffinity(0, places)
+    except OSError:
+        return False
+    return True
 
 
 def _clocks() -> tuple[int, int]:

@@ -58,3 +58,13 @@ def test_where_only_one_processor_is_allowed_nothing_is_changed():
         assert os.sched_getaffinity(0) == {min(allowed)}
     finally:
         os.sched_setaffinity(0, allowed)
+
+
+def test_a_system_that_refuses_to_place_processes_is_left_alone(placed, monkeypatch):
+    def refuse(*_):
+        raise PermissionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "sched_setaffinity", refuse)
+        assert placed.choose() == []
+        placed.release()
