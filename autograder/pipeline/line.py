@@ -42,6 +42,8 @@ class Line:
         self._servers = {"torch": self._new_server("torch")}
         self._workers: list[Worker] = []  # of the last attempt
         self._placement = Placement()
+        self._is_lost = False  # the last worker that was wished for did not come
+        self._failing: set[str] = set()  # parts whose last error stayed on fresh fork servers
         self.rung = 0
         self.reports: list[RungReport] = []
 
@@ -105,8 +107,14 @@ class Line:
         for _ in range(_ATTEMPTS - 1):
             if score.outcome is not Outcome.ERROR or suite_is_broken(part):
                 break
-            self._restart(part)
+            # A slip in a suite comes again whatever is started anew: one submission waits for that, and not the class.
+            if self._is_lost or part.name not in self._failing:
+                self._restart(part)
             score = self._attempt(submission, part, weight, suspects)
+        if score.outcome is Outcome.ERROR:
+            self._failing.add(part.name)
+        else:
+            self._failing.discard(part.name)
         return score
 
     def _attempt(self, submission: Submission, part: Part, weight: float, suspects: Mapping[str, str]) -> PartScore:
@@ -144,7 +152,9 @@ class Line:
 
     def _worker(self, part: Part) -> Worker:
         places = self._placement.choose()
+        self._is_lost = True
         worker = self._server(part).worker(self.rung, self.course.config.limits, part.forbidden, places)
+        self._is_lost = False
         self._workers.append(worker)
         return worker
 

@@ -97,16 +97,37 @@ def test_earlier_parts_are_asked_for_a_fault_only_where_they_have_one(line, faul
         assert line.runs == ("part1", "part2", "part3")
 
 
-def test_a_suite_that_does_not_load_is_not_tried_again_and_again(line, tmp_path):
+@pytest.fixture
+def edited(line, monkeypatch, tmp_path):
+    """Grade right work with something below the hidden suite; return outcome, attempts, and fork servers started."""
     folder = tmp_path / PART.folder.name
     shutil.copytree(PART.folder, folder)
-    part = replace(PART, folder=folder)
-    sources = {PART.module: COURSE.sources[PART.module]}
-    server = line._servers["torch"]
-    for text, outcome in ((None, Outcome.PASSED), ("undefined_name\n", Outcome.ERROR), (None, Outcome.PASSED)):
-        right = (PART.folder / "test_hidden.py").read_text()
-        (folder / "test_hidden.py").write_text(right if text is None else right + text)
+    right, restart, started = (folder / "test_hidden.py").read_text(), line._restart, []
+    monkeypatch.setattr(line, "_restart", lambda part: started.append(restart(part)))
+
+    def grade(below=""):
+        (folder / "test_hidden.py").write_text(right + below)
         line.attempts = 0
-        score = line.grade(Submission(name="student-001", sources=sources), [part]).parts["part1"]
-        assert (score.outcome, line.attempts) == (outcome, 1)
-    assert line._servers["torch"] is server, "no fork server was started anew"
+        started.clear()
+        work = Submission(name="student-001", sources={PART.module: COURSE.sources[PART.module]})
+        score = line.grade(work, [replace(PART, folder=folder)]).parts["part1"]
+        return score.outcome, line.attempts, len(started)
+
+    return grade
+
+
+def test_a_suite_that_does_not_load_is_not_tried_again(edited):
+    assert edited() == (Outcome.PASSED, 1, 0)
+    assert edited("undefined_name\n") == (Outcome.ERROR, 1, 0)
+    assert edited() == (Outcome.PASSED, 1, 0)
+
+
+def test_only_the_first_submission_waits_for_fresh_fork_servers_that_do_not_help(line, edited):
+    check = next(check.id for check in PART.checks if check.hidden)
+    slip = f"def test_{check}(student, rng):\n    undefined_name\n"
+    assert edited(slip) == (Outcome.ERROR, 3, 2)
+    assert edited(slip) == (Outcome.ERROR, 3, 0)
+    line._servers["torch"].close()
+    assert edited(slip) == (Outcome.ERROR, 3, 1), "one that is gone is started anew"
+    assert edited() == (Outcome.PASSED, 1, 0)
+    assert edited(slip) == (Outcome.ERROR, 3, 2)
