@@ -58,7 +58,7 @@ class Lanes(Generic[Job]):
     def _open(self) -> _Lane:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=self._serve, args=(theirs, *self._arguments), daemon=False)
-        with _no_modules_of_this_folder():
+        with no_modules_of_this_folder():
             process.start()
         theirs.close()
         return _Lane(process, ours)
@@ -150,9 +150,11 @@ class Lanes(Generic[Job]):
 
 
 @contextmanager
-def _no_modules_of_this_folder() -> Iterator[None]:
-    # A new interpreter looks for modules in the current folder first, and that may be a submission's: a file called
-    # multiprocessing.py would be run as ours.
+def no_modules_of_this_folder() -> Iterator[None]:
+    """Start interpreters that import nothing from the current folder.
+
+    They would look there first, and it may be a submission's: a file called multiprocessing.py would be run as ours.
+    """
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 
 from autograder.pipeline import Course
+from autograder.pipeline.lanes import no_modules_of_this_folder
 from autograder.prove.trials import (
     RightTrials,
     WrongTrials,
@@ -127,8 +128,8 @@ def prove(
     proofs = {part.name: PartProof(part) for part in parts}
     # Two threads that wait for each other by spinning cost a busy machine minutes; asleep they cost nothing.
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
-    os.environ["PYTHONSAFEPATH"] = "1"  # the current folder may hold anything
-    with ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
+    workers = ProcessPoolExecutor(jobs or os.cpu_count() or 1, mp_context=get_context("spawn"))
+    with no_modules_of_this_folder(), workers as pool:
         tasks = _submit(pool, course, second, (seeds, runs, training_seeds), proofs)
         wall = try_through_the_wall(course, parts, second, wall_every)  # in this process, while the pool works
         for done, (task, keep) in enumerate(tasks, start=1):

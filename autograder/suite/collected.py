@@ -28,8 +28,7 @@ class _Collected:
     plugin: SuitePlugin
 
 
-_kept: dict[tuple[str, ...], _Collected] = {}
-_broken: set[tuple[str, ...]] = set()  # did not load, or stopped pytest, when last run
+_kept: dict[tuple[str, ...], _Collected] = {}  # what loaded, and did not stop pytest, when it was last run
 
 
 def run_collected(run: Run, suites: Sequence[str], options: Sequence[str]) -> str:
@@ -47,7 +46,6 @@ def run_collected(run: Run, suites: Sequence[str], options: Sequence[str]) -> st
         KeyboardInterrupt: Ctrl-C was pressed.
     """
     key = tuple(suites)
-    _broken.add(key)
     silence = io.StringIO()
     with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence), only_these_options():
         kept = _kept.pop(key, None)
@@ -63,13 +61,12 @@ def run_collected(run: Run, suites: Sequence[str], options: Sequence[str]) -> st
             return f"pytest was told to stop: {end.msg}"
     if not run.broken:  # one that does not load is read anew the next time
         _kept[key] = kept
-        _broken.discard(key)
     return ""
 
 
 def is_broken(suites: Sequence[str]) -> bool:
     """Tell whether one of these suites did not load, or stopped pytest, when they were last run."""
-    return tuple(suites) in _broken
+    return tuple(suites) not in _kept
 
 
 def _collect(run: Run, suites: Sequence[str], options: Sequence[str]) -> _Collected:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
+from wire_bytes import raw_frame, reader
 
 from autograder.wire import REPLY_LIMITS, Array, Opaque, ProtocolViolation, decode, encode, pack, read_frame
 
@@ -64,16 +65,7 @@ def frame_of(value) -> bytes:
 
 
 def read(frame: bytes):
-    place = 0
-
-    def read_exactly(size: int) -> bytes:
-        nonlocal place
-        if place + size > len(frame):
-            raise EOFError
-        place += size
-        return frame[place - size : place]
-
-    header, arrays = read_frame(read_exactly, REPLY_LIMITS)
+    header, arrays = read_frame(reader(frame), REPLY_LIMITS)
     return decode(header.get("value"), arrays)
 
 
@@ -159,8 +151,8 @@ def test_a_doubled_frame_is_read_once_and_then_once_more(value):
 @given(st.binary(max_size=300))
 def test_any_bytes_give_a_value_or_a_violation(data):
     read_or_refuse(data)
-    read_or_refuse(struct.pack("!II", len(data), 0) + data)
-    read_or_refuse(struct.pack("!II", 2, len(data)) + b"{}" + data)
+    read_or_refuse(raw_frame(data))
+    read_or_refuse(raw_frame(b"{}", data))
 
 
 KINDS = st.sampled_from(
@@ -210,7 +202,7 @@ def test_any_list_of_arrays_gives_arrays_or_a_violation(entries, data):
     except ValueError:
         return
     body = struct.pack("<Q", len(head)) + head + data
-    read_or_refuse(struct.pack("!II", 2, len(body)) + b"{}" + body)
+    read_or_refuse(raw_frame(b"{}", body))
 
 
 def test_a_handle_is_named_and_nothing_of_it_is_sent():
