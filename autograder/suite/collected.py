@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.suite.plugin import Run, SuitePlugin
+from autograder.suite.plugin import SuitePlugin, SuiteRun
 
 _Stamp = tuple[tuple[int, int], ...]  # of each file: when it was written, and its size
 
@@ -31,7 +31,7 @@ class _Collected:
 _kept: dict[tuple[str, ...], _Collected] = {}  # what loaded, and did not stop pytest, when it was last run
 
 
-def run_collected(run: Run, suites: Sequence[str], options: Sequence[str]) -> str:
+def run_collected(run: SuiteRun, suites: Sequence[str], options: Sequence[str]) -> str:
     """Let pytest run the checks of these suites, quietly, and collect them first where that was not done before.
 
     Args:
@@ -69,7 +69,7 @@ def is_broken(suites: Sequence[str]) -> bool:
     return tuple(suites) not in _kept
 
 
-def _collect(run: Run, suites: Sequence[str], options: Sequence[str]) -> _Collected:
+def _collect(run: SuiteRun, suites: Sequence[str], options: Sequence[str]) -> _Collected:
     finders, modules = sys.meta_path[:], set(sys.modules)
     plugin = SuitePlugin(run)
     try:

@@ -21,7 +21,7 @@ _NOT_CALLABLE = re.compile(r"'([\w.]+)' object is not callable")
 _MOST_NUMBERS = 1_000_000  # in the evidence of one check
 
 
-class Run:
+class SuiteRun:
     """The checks of a part on one submission, and what came of them.
 
     Args:
@@ -88,7 +88,7 @@ class SuitePlugin:
         is_brief: Nobody looks at what pytest itself says, and it may be run again.
     """
 
-    def __init__(self, run: Run, *, is_brief: bool = True) -> None:
+    def __init__(self, run: SuiteRun, *, is_brief: bool = True) -> None:
         self.run = run
         self._is_brief = is_brief
         self._check: Check  # the one that runs

@@ -12,7 +12,7 @@ from autograder.checks.diagnosis import diagnose
 from autograder.records import CheckResult, Limits, Part
 from autograder.suite.collected import is_broken, only_these_options, run_collected
 from autograder.suite.connection import PartConnection, WorkerLike
-from autograder.suite.plugin import Run, SuitePlugin, suite_of
+from autograder.suite.plugin import SuitePlugin, SuiteRun, suite_of
 
 # No file of the machine or of the submission configures this run, and no other plugin takes part in it.
 _OPTIONS = (
@@ -56,7 +56,7 @@ def run_part(
     # Only what this part may import crosses the wall with it.
     visible = {name: text for name, text in sources.items() if name == part.module or name in part.needs}
     connection = PartConnection(open_worker, part.module, visible, limits)
-    run = Run(part, connection, seed, Bands(bands or {}, part.name))
+    run = SuiteRun(part, connection, seed, Bands(bands or {}, part.name))
     suites = _suites(part)
     try:
         if extra_options:
@@ -84,7 +84,7 @@ def options(part: Part) -> list[str]:
     return [*_OPTIONS, "--rootdir", str(part.folder), "--confcutdir", str(part.folder)]
 
 
-def _watched(run: Run, arguments: list[str], catalogue: Catalogue) -> list[CheckResult]:
+def _watched(run: SuiteRun, arguments: list[str], catalogue: Catalogue) -> list[CheckResult]:
     plugin = SuitePlugin(run, is_brief=False)
     with only_these_options():
         status = pytest.main(arguments, plugins=[plugin])
@@ -93,7 +93,7 @@ def _watched(run: Run, arguments: list[str], catalogue: Catalogue) -> list[Check
     return [*_named(run, catalogue), *([] if left else run.unheard(f"pytest ended with {status}"))]
 
 
-def _named(run: Run, catalogue: Catalogue) -> list[CheckResult]:
+def _named(run: SuiteRun, catalogue: Catalogue) -> list[CheckResult]:
     exercises = {check.id: check.exercise for check in run.checks.values()}
     try:
         names = diagnose(run.failures, catalogue.lookup, exercises) if any(run.failures.values()) else {}
